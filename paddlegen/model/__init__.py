@@ -1,0 +1,1 @@
+"""Nouns: the values that travel through paddlegen.  Behaviour lives elsewhere."""
