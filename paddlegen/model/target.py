@@ -1,0 +1,35 @@
+"""A target: the API a job is rendered for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from paddlegen.model.cluster import Cluster
+    from paddlegen.model.output import Output
+    from paddlegen.model.report import FieldPath
+    from paddlegen.model.resolved import Job
+
+ContainerPath = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One controller's API.
+
+    `build(job, cluster)` yields manifests and violations; a job with an error violation is not
+    rendered.  `containers` are the places where the target's kinds keep containers, `*` standing
+    for any key or index.  `origin(kind, path)` names the resolved spec's path that a manifest's
+    path was built from, None where the target itself decided.
+    """
+
+    name: str
+    doc: str
+    kind: str
+    api_version: str
+    containers: tuple[ContainerPath, ...]
+    build: Callable[[Job, Cluster], Iterator[Output]]
+    origin: Callable[[dict[str, Any], FieldPath], FieldPath | None]
