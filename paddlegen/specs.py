@@ -1,0 +1,260 @@
+"""YAML documents to the values of `model`: what a person wrote, checked field by field.
+
+The quick way is one `msgspec.convert`.  Only a document that does not convert is walked a second
+time, to take plain scalars as written where the schema wants text (`DEBUG: on` in an env is the
+string "on"), and to list every fault with its place instead of the first.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import msgspec
+
+from paddlegen.documents import scalar_text
+from paddlegen.model.output import Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paddlegen.documents import Document
+    from paddlegen.model.report import FieldPath
+
+T = TypeVar("T")
+
+FIELDS_KNOWN = "spec-fields-known"
+VALUES_ALLOWED = "spec-values-allowed"
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed(Generic[T]):
+    """A document read as a `T`.
+
+    `value` is None if there are violations.  `body` is the document's value with the scalars that
+    were taken as written; nulls, which delete inherited values, are still in it.  `as_written`
+    holds the paths of those scalars: no reader can misread them any more.
+    """
+
+    value: T | None
+    body: dict[str, Any]
+    violations: tuple[Violation, ...] = ()
+    as_written: frozenset[FieldPath] = frozenset()
+
+
+def parse(document: Document, kind: type[T]) -> Parsed[T]:
+    """Read a document as one of the kinds of `model.job` or `model.cluster`."""
+    body = document.value
+    if not isinstance(body, dict):
+        return Parsed(None, {}, (Violation((), f"this is {_typename(body)}; a mapping is needed", VALUES_ALLOWED),))
+    try:
+        return Parsed(msgspec.convert(without_nulls(body), kind), body)
+    except msgspec.ValidationError:
+        return _parse_slowly(document, body, kind)
+
+
+def convert(body: dict[str, Any], kind: type[T]) -> T | list[Violation]:
+    """Read a merged value as a `T`; the violations name paths of the merged value."""
+    try:
+        return msgspec.convert(without_nulls(body), kind)
+    except msgspec.ValidationError:
+        return sorted(_violations(without_nulls(body), json_schema(kind)), key=_order)
+
+
+def without_nulls(value: Any) -> Any:
+    """The value without the keys that are null: in a spec, null says "delete what I inherit"."""
+    if isinstance(value, dict):
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [without_nulls(item) for item in value]
+    return value
+
+
+@cache
+def json_schema(kind: type) -> dict[str, Any]:
+    """The JSON Schema of a kind, as msgspec derives it."""
+    return msgspec.json.schema(kind)
+
+
+def did_you_mean(word: str, known: list[str]) -> str:
+    """`; did you mean ...?` for the known word that is close, or the few that exist, or nothing."""
+    lowered = {name.lower(): name for name in known}
+    close = get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
+    return f"; did you mean {lowered[close[0]]}?" if close else f"; it has {_and(known)}" if 0 < len(known) <= 8 else ""
+
+
+def _parse_slowly(document: Document, body: dict[str, Any], kind: type[T]) -> Parsed[T]:
+    schema = json_schema(kind)
+    taken: set[FieldPath] = set()
+    body = _as_written(body, schema, schema, document, (), taken)
+    bare = without_nulls(body)
+    violations = tuple(sorted(_violations(bare, schema), key=_order))
+    if not violations:
+        return Parsed(msgspec.convert(bare, kind), body, (), frozenset(taken))
+    return Parsed(None, body, violations, frozenset(taken))
+
+
+def _as_written(
+    value: Any, schema: dict[str, Any], root: dict[str, Any], document: Document, path: FieldPath, taken: set[FieldPath]
+) -> Any:
+    """The value with plain scalars as text where the schema wants text and nothing else fits."""
+    branches = list(_branches(schema, root))
+    if isinstance(value, dict):
+        branch = next((b for b in branches if "properties" in b or "additionalProperties" in b), {})
+        properties, rest = branch.get("properties", {}), branch.get("additionalProperties")
+        rest = rest if isinstance(rest, dict) else {}
+        return {
+            key: _as_written(item, properties.get(key, rest), root, document, (*path, key), taken)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        items = next((b["items"] for b in branches if "items" in b), {})
+        return [_as_written(item, items, root, document, (*path, i), taken) for i, item in enumerate(value)]
+    if value is None or isinstance(value, str):
+        return value
+    types = {b.get("type") for b in branches}
+    if "string" not in types or _typename(value) in {_ARTICLES.get(t) for t in types if t}:
+        return value
+    text = scalar_text(document, path)
+    if text is None:
+        return value
+    taken.add(path)
+    return text
+
+
+def _branches(schema: dict[str, Any], root: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The alternatives of a schema, references followed."""
+    if "$ref" in schema:
+        yield from _branches(root["$defs"][schema["$ref"].rpartition("/")[2]], root)
+    elif "anyOf" in schema:
+        for branch in schema["anyOf"]:
+            yield from _branches(branch, root)
+    elif "enum" in schema and "type" not in schema:
+        yield {"type": "string", **schema}
+    else:
+        yield schema
+
+
+def _violations(value: Any, schema: dict[str, Any]) -> Iterator[Violation]:
+    import jsonschema_rs
+
+    for error in jsonschema_rs.validator_for(schema).iter_errors(value):
+        path = tuple(error.instance_path)
+        yield from _explain(error, path, schema)
+
+
+def _explain(error: Any, path: FieldPath, root: dict[str, Any]) -> Iterator[Violation]:
+    """The violations one schema error stands for, in words."""
+    name, detail, instance = error.kind.name, error.kind.as_dict(), error.instance
+    schema = _lookup(root, error.schema_path[:-1])
+    field = str(path[-1]) if path else "the document"
+    match name:
+        case "additionalProperties":
+            known = sorted(schema.get("properties", {}))
+            for key in detail["unexpected"]:
+                yield Violation((*path, key), f"{key} is no field of {_owner(path)}{did_you_mean(key, known)}", FIELDS_KNOWN)
+        case "required":
+            yield Violation(path, f"{_owner(path)} has no {detail['property']}; it needs one", VALUES_ALLOWED)
+        case "enum":
+            options = [str(option) for option in schema["enum"]]
+            wish = f"write {_one_of(options)}" + did_you_mean(str(instance), options)
+            yield Violation(path, f"{field} is {_show(instance)}; {wish}", VALUES_ALLOWED)
+        case "anyOf":
+            yield from _explain_any_of(error, path, schema, root)
+        case "type":
+            yield Violation(path, _wrong_type(field, instance, [schema.get("type", "string")]), VALUES_ALLOWED)
+        case "pattern" | "maxLength" | "minLength":
+            wish = schema.get("description") or f"it must match {schema.get('pattern', '')}"
+            if name == "minLength":
+                wish = "it needs a value"
+            elif name == "maxLength":
+                wish = f"at most {schema['maxLength']} characters are allowed"
+            yield Violation(path, f"{field} is {_show(instance)}; {wish[0].lower() + wish[1:]}", VALUES_ALLOWED)
+        case "minimum":
+            yield Violation(path, f"{field} is {_show(instance)}; it needs to be at least {schema['minimum']}", VALUES_ALLOWED)
+        case "maximum":
+            yield Violation(path, f"{field} is {_show(instance)}; it can be at most {schema['maximum']}", VALUES_ALLOWED)
+        case _:
+            yield Violation(path, f"{field} is {_show(instance)}; {error.message}", VALUES_ALLOWED)
+
+
+def _explain_any_of(error: Any, path: FieldPath, schema: dict[str, Any], root: dict[str, Any]) -> Iterator[Violation]:
+    import jsonschema_rs
+
+    instance = error.instance
+    branches = list(_branches(schema, root))
+    fitting = [b for b in branches if b.get("type") == ("object" if isinstance(instance, dict) else None)]
+    if fitting:
+        part = {**fitting[0], "$defs": root.get("$defs", {})}
+        for inner in jsonschema_rs.validator_for(part).iter_errors(instance):
+            yield from _explain(inner, (*path, *inner.instance_path), part)
+        return
+    types = [str(b.get("type", "string")) for b in branches]
+    yield Violation(path, _wrong_type(str(path[-1]) if path else "the value", instance, types), VALUES_ALLOWED)
+
+
+def _lookup(schema: dict[str, Any], path: list[str | int]) -> dict[str, Any]:
+    node: Any = schema
+    for part in path:
+        node = node[part]
+    return node if isinstance(node, dict) else {}
+
+
+def _wrong_type(field: str, instance: Any, types: list[str]) -> str:
+    names = list(dict.fromkeys(_ARTICLES.get(t, t) for t in types if t != "number" or "integer" not in types))
+    quoted = ' (it is in quotes; remove them)' if isinstance(instance, str) and types == ["integer"] and instance.isdigit() else ""
+    return f"{field} is {_typename(instance)} ({_show(instance)}); {_one_of(names)} is needed{quoted}"
+
+
+def _owner(path: FieldPath) -> str:
+    names = [str(part) for part in path]
+    return ".".join(names) if names else "the document"
+
+
+def _one_of(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _and(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _show(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+_ARTICLES = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "a mapping",
+    "array": "a list",
+    "null": "null",
+}
+
+
+def _typename(value: Any) -> str:
+    match value:
+        case None:
+            return _ARTICLES["null"]
+        case bool():
+            return _ARTICLES["boolean"]
+        case int():
+            return _ARTICLES["integer"]
+        case float():
+            return _ARTICLES["number"]
+        case str():
+            return _ARTICLES["string"]
+        case list():
+            return _ARTICLES["array"]
+        case _:
+            return _ARTICLES["object"]
+
+
+def _order(violation: Violation) -> tuple[str, ...]:
+    return (*map(str, violation.path), violation.message)
