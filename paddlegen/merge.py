@@ -32,8 +32,13 @@ _DEFAULTS = {"protocol": "TCP"}
 
 
 def mount_name(entry: Mapping[str, Any]) -> str:
-    """The name by which an entry of `storage` merges: its own, or the StorageSpec's it uses."""
+    """The name by which an entry of `storage` merges: its own, or that of what it uses."""
     return str(entry.get("name") or entry.get("use") or entry.get("claim") or entry.get("mountPath"))
+
+
+def mount_path(entry: Mapping[str, Any]) -> str:
+    """Where an entry of `storage` is mounted: its identity where one volume is mounted twice."""
+    return str(entry.get("mountPath"))
 
 
 def merge_specs(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,7 +70,8 @@ def _merge_spec_field(key: str, base: Any, over: Any) -> Any:
     if isinstance(base, dict) and isinstance(over, dict):
         return merge_pod_templates(base, over) if key == "podTemplate" else merge_specs(base, over)
     if key == "storage" and isinstance(base, list) and isinstance(over, list):
-        return _merge_lists(base, over, mount_name, merge_specs)
+        named = all(len({mount_name(e) for e in es if isinstance(e, dict)}) == len(es) for es in (base, over))
+        return _merge_lists(base, over, mount_name if named else mount_path, merge_specs)
     return over
 
 

@@ -314,10 +314,7 @@ def _complete(job: JobFields, role: Role) -> Role:
         elif isinstance(own, dict):
             values[name] = {**general, **own}
         elif name == "storage":
-            own_names = {_mount_key(mount) for mount in own}
-            values[name] = [mount for mount in general if _mount_key(mount) not in own_names] + own
+            replaced = {mount.mount_path for mount in own}
+            values[name] = [mount for mount in general if mount.mount_path not in replaced] + own
     return msgspec.structs.replace(role, **values) if values else role
 
-
-def _mount_key(mount: Any) -> str:
-    return str(mount.name or mount.use or mount.claim or mount.mount_path)

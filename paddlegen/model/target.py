@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from paddlegen.model.cluster import Cluster
     from paddlegen.model.output import Output
@@ -22,8 +22,8 @@ class Target:
 
     `build(job, cluster)` yields manifests and violations; a job with an error violation is not
     rendered.  `containers` are the places where the target's kinds keep containers, `*` standing
-    for any key or index.  `origin(kind, path)` names the resolved spec's path that a manifest's
-    path was built from, None where the target itself decided.
+    for any key or index.  `origins(kind, path)` names the paths of the resolved spec that a
+    manifest's path can have been built from, likeliest first.
     """
 
     name: str
@@ -32,4 +32,4 @@ class Target:
     api_version: str
     containers: tuple[ContainerPath, ...]
     build: Callable[[Job, Cluster], Iterator[Output]]
-    origin: Callable[[dict[str, Any], FieldPath], FieldPath | None]
+    origins: Callable[[str, FieldPath], Iterable[FieldPath]]

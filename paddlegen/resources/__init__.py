@@ -1,0 +1,1 @@
+"""Kubernetes objects, and parts of them, that several targets share."""
