@@ -57,17 +57,25 @@ def number(text: str) -> Scalar:
     """
     if _DECIMAL(text):
         return int(text)
+    value = _parsed(text)
+    if value is None:
+        return text
+    if isinstance(value, int):
+        return value if value in _INT64 else float(value)
+    return _settled(value)
+
+
+def _parsed(text: str) -> int | float | None:
+    """The number before JSON has a say."""
     digits = text.replace("_", "")
     if len(digits) <= _LONGEST_INTEGER:
         integer = _integer(digits)
         if integer is not None:
-            return integer if integer in _INT64 else float(integer)
+            return integer
     if not _FLOAT(digits):
-        return text
+        return None
     value = float(digits)
-    if value - value != 0:  # overflow: kubectl keeps the string
-        return text
-    return _settled(value)
+    return value if value - value == 0 else None  # overflow: kubectl keeps the string
 
 
 def _integer(digits: str) -> int | None:
@@ -125,15 +133,15 @@ def _is_rewritten_time(text: str) -> bool:
     return True
 
 
-def key_text(value: Scalar, text: str) -> str:
-    """The object key kubectl makes of a mapping key that is not a string."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        return _short_float(value)
-    return text
+def key_text(text: str) -> str:
+    """The object key kubectl makes of a plain mapping key."""
+    word = WORDS.get(text)
+    if word is not None:
+        return str(word).lower()
+    value = _parsed(text) if text[:1] in NUMERIC else None
+    if value is None:
+        return text
+    return str(value) if isinstance(value, int) else _short_float(value)
 
 
 def _short_float(value: float) -> str:
@@ -142,10 +150,12 @@ def _short_float(value: float) -> str:
         target = struct.pack("f", value)
     except OverflowError:
         return "-.inf" if value < 0 else ".inf"
-    shortest = next(
-        text for digits in range(17) if struct.pack("f", float(text := f"{value:.{digits}e}")) == target
-    )
+    shortest = next(text for digits in range(17) if struct.pack("f", float(text := f"{value:.{digits}e}")) == target)
     mantissa, _, exponent = shortest.partition("e")
-    if -5 < int(exponent) < _SHORT_EXPONENT:
+    if _SMALLEST_EXPONENT <= int(exponent) <= _LARGEST_EXPONENT:
         return format(Decimal(shortest).normalize(), "f")
-    return f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{exponent}"
+    return f"{mantissa}e{exponent}"
+
+
+_SMALLEST_EXPONENT: Final = -4
+_LARGEST_EXPONENT: Final = 5
