@@ -78,7 +78,9 @@ def explained(error: OSError, path: str) -> WorkspaceError:
     where = error.filename2 or error.filename or path
     words = error.strerror or str(error)
     advice = _ADVICE.get(error.errno or 0)
-    return WorkspaceError(f"{os.fsdecode(where)}: {words}; {advice}" if advice else f"{os.fsdecode(where)}: {words}")
+    return WorkspaceError(
+        f"{os.fsdecode(where)}: {words}; {advice}" if advice else f"{os.fsdecode(where)}: {words}"
+    )
 
 
 def _acquire(descriptor: int, path: str) -> None:

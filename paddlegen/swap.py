@@ -22,6 +22,8 @@ HEADER_PREFIX = "# Rendered by paddlegen from "
 _PREFIX = HEADER_PREFIX.encode()
 _JOURNAL = "journal.json"
 _BESIDE = ".paddlegen-stage-"
+# The number of the system call, for a C library that does not know it (musl before 1.2.6).
+_RENAMEAT2 = {"x86_64": 316, "aarch64": 276, "riscv64": 276}
 # EPERM is what old container sandboxes answer to a system call that they do not know.
 _NO_EXCHANGE = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
 
@@ -133,16 +135,21 @@ def close_stage(stage: Stage, rescue: Callable[[str, str], None]) -> None:
     A file that somebody put into the former state while we wrote is in no other place; it is handed to
     `rescue` with its path below `place`.
     """
-    for top in (stage.old, stage.new):
-        _discard(top, "", stage.copied, rescue)
-    with suppress(FileNotFoundError):
-        os.rmdir(os.path.join(stage.root, stage.folder))
+    folder = os.path.join(stage.root, stage.folder)
+    if os.path.islink(folder):
+        os.unlink(folder)
+    elif os.path.isdir(folder):
+        for name in os.listdir(folder):
+            _discard(os.path.join(folder, name), "", stage.copied, rescue)
+        os.rmdir(folder)
     with suppress(FileNotFoundError):
         os.unlink(_journal_path(stage.root))
 
 
 def stages_left(root: str) -> Iterator[Stage]:
     """Yield the stages that earlier runs left: the journal's first, then what lies in `.paddlegen`."""
+    if not os.path.isdir(os.path.join(root, STATE_FOLDER)):
+        return
     journalled = _read_journal(root)
     if journalled:
         yield journalled
@@ -217,7 +224,8 @@ def _read_journal(root: str) -> Stage | None:
     above, _, name = folder.rpartition("/")
     in_state = above == STATE_FOLDER and name.startswith("stage-")
     is_beside = above == parent and name.startswith(f".{base}{_BESIDE}")
-    if not (in_state or is_beside) or not is_plain(place) or link_on_the_way(root, place) is not None:
+    inside = all(is_plain(path) and link_on_the_way(root, path) is None for path in (place, folder))
+    if not inside or not (in_state or is_beside):
         os.unlink(_journal_path(root))
         return None
     return Stage(root, place, folder)
@@ -257,24 +265,17 @@ def exchange(one: str, other: str) -> None:
     import ctypes
 
     first, second = os.fsencode(one), os.fsencode(other)
-    result = -1
-    if sys.platform == "linux":
-        libc = ctypes.CDLL(None, use_errno=True)
-        here, swap = -100, 2  # AT_FDCWD, RENAME_EXCHANGE: linux/fcntl.h, linux/fs.h
-        if hasattr(libc, "renameat2"):
-            result = libc.renameat2(here, first, here, second, ctypes.c_uint(swap))
-        else:  # musl before 1.2.6
-            number = {"x86_64": 316, "aarch64": 276, "riscv64": 276}.get(os.uname().machine)
-            if number is None:
-                raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), one)
-            result = libc.syscall(
-                ctypes.c_long(number), here, ctypes.c_char_p(first), here, ctypes.c_char_p(second), ctypes.c_uint(swap)
-            )
+    libc = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
+    here, flag = -100, ctypes.c_uint(2)  # AT_FDCWD; RENAME_EXCHANGE of Linux, RENAME_SWAP of macOS
+    if sys.platform == "linux" and hasattr(libc, "renameat2"):
+        result = libc.renameat2(here, first, here, second, flag)
+    elif sys.platform == "linux" and os.uname().machine in _RENAMEAT2:
+        number = ctypes.c_long(_RENAMEAT2[os.uname().machine])
+        paths = ctypes.c_char_p(first), ctypes.c_char_p(second)
+        result = libc.syscall(number, here, paths[0], here, paths[1], flag)
     elif sys.platform == "darwin":
-        libc = ctypes.CDLL(None, use_errno=True)
-        result = libc.renamex_np(first, second, ctypes.c_uint(2))  # RENAME_SWAP: sys/stdio.h
+        result = libc.renamex_np(first, second, flag)
     else:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), one)
     if result != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), other)
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), other)
