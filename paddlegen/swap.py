@@ -87,7 +87,7 @@ def is_stage_name(name: str) -> bool:
 
 
 def install(stage: Stage) -> None:
-    """Make `new` the place. On Linux and macOS every observer sees the former or the next state, never none."""
+    """Make `new` the place; on Linux and macOS every observer sees one state or the other, never none."""
     try:
         mode = os.lstat(stage.target).st_mode
     except FileNotFoundError:
@@ -198,13 +198,20 @@ def _journal_path(root: str) -> str:
 
 
 def _write_journal(stage: Stage) -> None:
-    fresh = _journal_path(stage.root) + ".new"
-    with open(fresh, "w", encoding="utf-8") as file:
-        json.dump({"place": stage.place, "stage": stage.folder}, file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(fresh, _journal_path(stage.root))
-    flush_folder(os.path.dirname(fresh))
+    path = _journal_path(stage.root)
+    fresh = f"{path}.new"
+    try:
+        with open(fresh, "w", encoding="utf-8") as file:
+            json.dump({"place": stage.place, "stage": stage.folder}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(fresh, path)
+        flush_folder(os.path.dirname(path))
+    except BaseException:
+        for name in (fresh, path):
+            with suppress(FileNotFoundError):
+                os.unlink(name)
+        raise
 
 
 def _read_journal(root: str) -> Stage | None:
@@ -262,19 +269,21 @@ def flush_folder(path: str) -> None:
 
 def exchange(one: str, other: str) -> None:
     """Let two paths swap what they name, in one step; raises OSError ENOSYS where no such call exists."""
+    if sys.platform not in {"linux", "darwin"}:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), one)
     import ctypes
 
     first, second = os.fsencode(one), os.fsencode(other)
-    libc = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
+    libc = ctypes.CDLL(None, use_errno=True)
     here, flag = -100, ctypes.c_uint(2)  # AT_FDCWD; RENAME_EXCHANGE of Linux, RENAME_SWAP of macOS
-    if sys.platform == "linux" and hasattr(libc, "renameat2"):
+    if sys.platform == "darwin":
+        result = libc.renamex_np(first, second, flag)
+    elif hasattr(libc, "renameat2"):
         result = libc.renameat2(here, first, here, second, flag)
-    elif sys.platform == "linux" and os.uname().machine in _RENAMEAT2:
+    elif os.uname().machine in _RENAMEAT2:
         number = ctypes.c_long(_RENAMEAT2[os.uname().machine])
         paths = ctypes.c_char_p(first), ctypes.c_char_p(second)
         result = libc.syscall(number, here, paths[0], here, paths[1], flag)
-    elif sys.platform == "darwin":
-        result = libc.renamex_np(first, second, flag)
     else:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), one)
     if result != 0:

@@ -334,7 +334,7 @@ def _place(root: str, change: _Change) -> str:
 
 
 def _is_emptied(root: str, folder: str, delete: Collection[str], cut: Collection[str]) -> bool:
-    """Tell whether a directory ends up empty because all that is in it goes; `cut` are those that lose files."""
+    """Tell whether a directory ends up empty as all in it goes; `cut` are the directories that lose files."""
     if folder not in cut:
         return False
     with os.scandir(os.path.join(root, folder)) as entries:
