@@ -108,7 +108,11 @@ def _install_in_two_steps(stage: Stage) -> None:
     _write_journal(stage)
     try:
         os.rename(stage.target, stage.old)
-        os.rename(stage.new, stage.target)
+        try:
+            os.rename(stage.new, stage.target)
+        except OSError:
+            os.rename(stage.old, stage.target)
+            raise
     finally:
         settle(stage)
 
