@@ -1,0 +1,5 @@
+package main
+
+import _ "sigs.k8s.io/kustomize/kyaml/openapi"
+
+func main() {}
