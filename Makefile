@@ -48,6 +48,7 @@ clean:  ## away with everything that can be made again
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit(sys.executable + " is older than Python 3.11; name a newer one: make PYTHON=python3.12")'
 	$(PYTHON) -m venv --clear .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@# setuptools warns at every editable install.
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@test -x paddlegen/_bin/kustomize || echo "no kustomize was built (no Go, no network?): paddlegen uses the one on PATH"
 	@touch $@
