@@ -113,8 +113,10 @@ class ReportFormat:
 
     `render(report, sources)` returns the text.  `sources(path)` gives the lines of a file of the
     repository, or None where it cannot be read; only formats that quote lines call it.
+    `render_coloured` gives the same text with ANSI colours; formats that programs read have none.
     """
 
     name: str
     doc: str
     render: Callable[[Report, Callable[[str], list[str] | None]], str]
+    render_coloured: Callable[[Report, Callable[[str], list[str] | None]], str] | None = None
