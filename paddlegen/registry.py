@@ -40,11 +40,11 @@ def names(package: str) -> list[str]:
 def load(package: str, name: str, attribute: str, kind: type[T]) -> T:
     """Import one member of the family, and only that one; `name` is one of `names(package)`."""
     module = f"{package}.{name.replace('-', '_')}"
-    try:
-        member = getattr(importlib.import_module(module), attribute)
-    except AttributeError as error:
+    defined = vars(importlib.import_module(module))
+    if attribute not in defined:
         message = f"{module} has no {attribute!r}; each module of {package} defines one"
-        raise RegistrationError(message) from error
+        raise RegistrationError(message)
+    member = defined[attribute]
     if not isinstance(member, kind):
         message = f"{module}.{attribute} is a {type(member).__name__}; {package} holds {kind.__name__} values"
         raise RegistrationError(message)

@@ -50,10 +50,10 @@ def _finding(finding: Finding, sources: Sources, paint: Paint) -> Iterator[str]:
     places = [(location, _snippet(location, sources)) for location in (finding.location, *finding.related)]
     margin = max(len(str(quote.number)) if quote else 1 for _, quote in places)
     for index, (location, quote) in enumerate(places):
-        arrow, role = ("-->", severity) if index == 0 else (":::", "gutter")
-        of = _belongs_to(finding) if index == 0 else ""
-        yield f"{' ' * margin}{paint(arrow, 'gutter')} {place(location)}{of}"
-        yield from _quote(location, quote, margin, partial(paint, role=role), paint)
+        first = index == 0
+        of = _belongs_to(finding) if first else ""
+        yield f"{' ' * margin}{paint('-->' if first else ':::', 'gutter')} {place(location)}{of}"
+        yield from _quote(flat(location.note), quote, margin, severity if first else "gutter", paint)
     if finding.remediation:
         yield f"{paint('help', 'help')}: {flat(finding.remediation)}"
 
@@ -69,19 +69,17 @@ def _belongs_to(finding: Finding) -> str:
     return f" ({owners})" if owners else ""
 
 
-def _quote(
-    location: Location, quote: Snippet | None, margin: int, mark: Callable[[str], str], paint: Paint
-) -> Iterator[str]:
+def _quote(note: str, quote: Snippet | None, margin: int, role: str, paint: Paint) -> Iterator[str]:
     """The quoted line between its gutter, with carets and the note; the note alone without a line."""
     blank = " " * margin + paint(" |", "gutter")
-    note = flat(location.note)
     if quote is None:
         if note:
             yield f"{' ' * margin}{paint(' =', 'gutter')} note: {note}"
         return
     yield blank
     yield f"{paint(f'{quote.number:>{margin}} |', 'gutter')} {quote.text}".rstrip()
-    yield f"{blank} {' ' * quote.indent}{mark(f'{"^" * quote.carets} {note}'.rstrip())}"
+    carets = "^" * quote.carets
+    yield f"{blank} {' ' * quote.indent}{paint(f'{carets} {note}'.rstrip(), role)}"
     if quote.continues:
         yield paint(f"{'…':>{margin}} |", "gutter")
     yield blank
