@@ -68,7 +68,7 @@ def test_names_are_known_without_importing_a_member(family: Family) -> None:
     ("source", "message"),
     [
         ("", "family.b has no 'report_format'; each module of family defines one"),
-        ("report_format = 3", "family.b.report_format is a int; family holds ReportFormat values"),
+        ("report_format = 3", "family.b.report_format is of type int; family holds ReportFormat values"),
         (MEMBER.format(name="c"), "family.b.report_format is named 'c'; its file says 'b'"),
     ],
 )

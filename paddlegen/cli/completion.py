@@ -1,0 +1,32 @@
+"""`paddlegen completion`: the script that lets a shell complete paddlegen's commands and options."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from paddlegen.cli import console
+
+
+class Shell(str, Enum):
+    """The shells that can complete."""
+
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+    POWERSHELL = "powershell"
+
+
+def main(shell: Annotated[Shell, typer.Argument(help="The shell that will read it.")]) -> None:
+    """Print the completion script of a shell.
+
+    For bash: paddlegen completion bash > ~/.local/share/bash-completion/completions/paddlegen
+    """
+    from typer.completion import get_completion_script  # noqa: PLC0415  # imports the shells' templates
+
+    script = get_completion_script(
+        prog_name="paddlegen", complete_var="_PADDLEGEN_COMPLETE", shell=shell.value
+    )
+    console.out(f"{script}\n")
