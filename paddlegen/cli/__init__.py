@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+NAME = "paddlegen"
+COMPLETE_VARIABLE = "_PADDLEGEN_COMPLETE"
+"""Set by the shell when it asks for completions; typer derives it from the name."""
+
 
 class Command(NamedTuple):
     """Where a command lives, and the line `paddlegen --help` has for it."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from paddlegen.cli import console
+from paddlegen.cli import COMPLETE_VARIABLE, NAME, console
 
 
 class Shell(str, Enum):
@@ -24,9 +24,10 @@ def main(shell: Annotated[Shell, typer.Argument(help="The shell that will read i
 
     For bash: paddlegen completion bash > ~/.local/share/bash-completion/completions/paddlegen
     """
-    from typer.completion import get_completion_script  # noqa: PLC0415  # imports the shells' templates
+    # typer has no public name for it; this one has been here since 0.9.
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]  # noqa: PLC0415
 
     script = get_completion_script(
-        prog_name="paddlegen", complete_var="_PADDLEGEN_COMPLETE", shell=shell.value
+        prog_name=NAME, complete_var=COMPLETE_VARIABLE, shell=shell.value
     )
     console.out(f"{script}\n")

@@ -120,17 +120,19 @@ def _write(stream: TextIO, text: str) -> None:
             stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
         stream.flush()
     except BrokenPipeError:
-        _silence(stream)
         raise
     except OSError as problem:
-        _silence(stream)
+        silence(stream)
         name = "standard output" if stream is sys.stdout else "standard error"
         message = f"{name} cannot be written: {problem.strerror}"
         raise WorkspaceError(message) from problem
 
 
-def _silence(stream: TextIO) -> None:
-    """Let the interpreter's last flush succeed, or it would add its own complaint to ours."""
+def silence(stream: TextIO) -> None:
+    """Lead a stream that cannot be written to nowhere.
+
+    Python flushes it once more at the end, and would add its own complaint and exit code to ours.
+    """
     try:
         descriptor = stream.fileno()
     except (OSError, ValueError):

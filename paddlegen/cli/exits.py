@@ -6,6 +6,8 @@ the number of a signal: 130 when a person interrupts, 141 when the reader of a p
 
 from __future__ import annotations
 
+import errno
+import sys
 import traceback
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 INTERRUPTED: Final = 130
 PIPE_CLOSED: Final = 141
 
+_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
+"""Whoever was writing, and wherever: these are never a bug."""
+
 # Typer carries its own copy of click since 0.26 and depends on the real one before: this is the
 # parent of all usage errors in either.
 _ClickUsageError = typer.BadParameter.__mro__[1]
@@ -31,6 +36,8 @@ def guarded(action: Callable[[], object]) -> int:
     try:
         return _code(action)
     except BrokenPipeError:
+        console.silence(sys.stdout)
+        console.silence(sys.stderr)
         return PIPE_CLOSED
 
 
@@ -39,6 +46,8 @@ def _code(action: Callable[[], object]) -> int:
         result = action()
     except typer.Exit as done:
         return done.exit_code
+    except SystemExit as done:  # typer's --install-completion and --show-completion
+        return done.code if isinstance(done.code, int) else ExitCode.CLEAN
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except PaddlegenError as problem:
@@ -49,6 +58,10 @@ def _code(action: Callable[[], object]) -> int:
     except Exception as problem:
         if isinstance(problem, _ClickUsageError):
             return _usage(problem)
+        if isinstance(problem, OSError) and problem.errno in _DISK:
+            console.silence(sys.stdout)
+            console.error(str(problem))
+            return ExitCode.ERROR
         console.note("".join(traceback.format_exception(problem)).rstrip())
         console.error(
             f"this is a bug in paddlegen {__version__}; "

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from paddlegen._version import __version__
-from paddlegen.cli import COMMANDS, console, exits
+from paddlegen.cli import COMMANDS, COMPLETE_VARIABLE, NAME, console, exits
 from paddlegen.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from paddlegen.cli import Command
 
-NAME = "paddlegen"
 _WIDTH = 100
 _EXIT_CODES = (
     "Exit codes: 0 clean; 1 findings at or above --fail-on; 2 paddlegen cannot go on; 70 a bug in paddlegen."
@@ -32,12 +31,16 @@ def run(argv: list[str], commands: Mapping[str, Command] = COMMANDS) -> int:
 
 def _run(argv: list[str], commands: Mapping[str, Command]) -> object:
     group = _group(commands)
-    if os.environ.get("_PADDLEGEN_COMPLETE"):
+    if os.environ.get(COMPLETE_VARIABLE):
         # The shell asks for completions: typer answers, and leaves with SystemExit.
         return group.main(argv, prog_name=NAME, standalone_mode=False)
     # Not group.main(): it would turn a closed pipe into exit code 1, which here means findings.
-    with group.make_context(NAME, argv or ["--help"]) as context:
-        return group.invoke(context)
+    with group.make_context(NAME, argv, resilient_parsing=not argv) as context:
+        if argv:
+            return group.invoke(context)
+        # A script whose command is an empty variable must not look as if it had succeeded.
+        console.note(context.get_help())
+        return ExitCode.ERROR
 
 
 def _group(commands: Mapping[str, Command]) -> TyperGroup:
@@ -46,8 +49,9 @@ def _group(commands: Mapping[str, Command]) -> TyperGroup:
     class Lazy(TyperGroup):
         def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
             # Help, suggestions and completion read `self.commands`; only running one comes here.
-            name, _, rest = super().resolve_command(ctx, args)
-            return name, _load(name, commands[name]), rest
+            name, stub, rest = super().resolve_command(ctx, args)
+            # No name and no stub: a shell completes a command that does not exist.
+            return name, stub and _load(name or "", commands[name or ""]), rest
 
     app = typer.Typer(
         name=NAME,
