@@ -72,7 +72,7 @@ class Finding:
     field: FieldPath = ()
 
     @property
-    def sort_key(self) -> tuple[object, ...]:
+    def sort_key(self) -> tuple[str, Span, str, str, str, tuple[str, ...], str]:
         """A total order: file, line, column, rule, then everything that can still differ."""
         span = self.location.span or Span(0, 0, 0, 0)
         path = tuple(str(part) for part in self.field)
@@ -104,7 +104,7 @@ class Report:
 def report(findings: list[Finding], counts: Mapping[str, int]) -> Report:
     """A report with its findings in order and told once."""
     unique = {finding.sort_key: finding for finding in findings}
-    return Report(tuple(unique[key] for key in sorted(unique)), counts)  # type: ignore[type-var]  # keys are homogeneous
+    return Report(tuple(unique[key] for key in sorted(unique)), counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +113,10 @@ class ReportFormat:
 
     `render(report, sources)` returns the text.  `sources(path)` gives the lines of a file of the
     repository, or None where it cannot be read; only formats that quote lines call it.
+    `render_coloured` gives the same text with ANSI colours; formats that programs read have none.
     """
 
     name: str
     doc: str
     render: Callable[[Report, Callable[[str], list[str] | None]], str]
+    render_coloured: Callable[[Report, Callable[[str], list[str] | None]], str] | None = None

@@ -1,0 +1,40 @@
+"""Options that several commands share, so that each is spelled, explained and checked once."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Annotated
+
+import typer
+
+from paddlegen import reports
+from paddlegen.errors import UsageError
+
+
+def format_name(name: str | None) -> str | None:
+    """Return the name when there is such a report format; importing one is not needed for that."""
+    known = reports.formats()
+    if name is None or name in known:
+        return name
+    close = get_close_matches(name, known, n=1)
+    meant = f"; did you mean {close[0]!r}?" if close else ""
+    message = f"--format is {name!r}; the formats are {', '.join(known)}{meant}"
+    raise UsageError(message)
+
+
+def _formats_beginning_with(incomplete: str) -> list[str]:
+    return [name for name in reports.formats() if name.startswith(incomplete)]
+
+
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="FORMAT",
+        help="How to print the report: text, or github in a GitHub workflow, if not given.",
+        callback=format_name,
+        autocompletion=_formats_beginning_with,
+    ),
+]
+"""`--format`; give it to `console.emit` as it is."""
