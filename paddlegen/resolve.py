@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from paddlegen.model.resolved import Storage
 
 ROLES = ("ps", "worker", "heter")
+TOLD_ELSEWHERE = ""
+"""The rule of a fault that another file's finding already tells."""
+
 _PARAM = re.compile(r"\$\{params\.([^}]*)\}")
 _ONLY_IN_JOB = ("clusters", "target", "extends", "params", "overrides")
 
@@ -82,6 +85,10 @@ class Resolution:
     job: Job | None
     faults: tuple[Fault, ...] = field(default=())
 
+    def find(self, path: FieldPath) -> Place | None:
+        """Where exactly this path of the resolved spec was written, None if nowhere."""
+        return _written(self.layers, path)
+
     def origin(self, path: FieldPath) -> Place:
         """Where the value at a path of the resolved spec was written.
 
@@ -93,6 +100,15 @@ class Resolution:
 
 def origin(layers: Sequence[Layer], path: FieldPath) -> Place:
     """See `Resolution.origin`."""
+    for length in range(len(path), 0, -1):
+        found = _written(layers, path[:length])
+        if found is not None:
+            return found
+    own = next(layer for layer in reversed(layers) if layer.prefix == ("spec",))
+    return Place(own.document, own.prefix)
+
+
+def _written(layers: Sequence[Layer], path: FieldPath) -> Place | None:
     candidates = [path]
     if len(path) > 2 and path[0] == "roles":  # noqa: PLR2004  # roles.<role>.<field>
         candidates.append(path[2:])
@@ -101,10 +117,7 @@ def origin(layers: Sequence[Layer], path: FieldPath) -> Place:
             found = _find(layer, candidate)
             if found is not None:
                 return found
-    if len(path) > 1:
-        return origin(layers, path[:-1])
-    own = next(layer for layer in reversed(layers) if layer.prefix == ("spec",))
-    return Place(own.document, own.prefix)
+    return None
 
 
 def _find(layer: Layer, path: FieldPath) -> Place | None:
@@ -136,7 +149,7 @@ def resolve(
     spec: JobSpec,
     source: Source,
     cluster: str,
-    templates: Mapping[str, Template],
+    templates: Mapping[str, Template | None],
     storage: Mapping[str, Storage],
 ) -> Resolution:
     """The job as `cluster` sees it; `storage` are the StorageSpecs of the job's namespace."""
@@ -156,8 +169,35 @@ def resolve(
     return Resolution(layers, job, tuple(faults))
 
 
+def fill_in(body: dict[str, Any]) -> dict[str, Any]:
+    """A template's document with its parameters at their defaults, or at a sample of their type.
+
+    Good for checking the template by itself; undeclared parameters stay as they are written.
+    """
+    samples: dict[str, str | int | float | bool] = {"integer": 1, "number": 1.0, "boolean": True}
+    spec = body.get("spec")
+    declared = spec.get("params") if isinstance(spec, dict) else None
+    values: dict[str, Any] = {}
+    for name, param in (declared if isinstance(declared, dict) else {}).items():
+        if isinstance(param, dict):
+            default = param.get("default")
+            values[name] = samples.get(str(param.get("type")), "sample") if default is None else default
+    return _filled(body, values)  # type: ignore[no-any-return]  # a dict stays a dict
+
+
+def _filled(value: Any, params: Mapping[str, Any]) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(item, params) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, params) for item in value]
+    if not isinstance(value, str) or any(name not in params for name in _PARAM.findall(value)):
+        return value
+    alone = _PARAM.fullmatch(value)
+    return params[alone[1]] if alone else _PARAM.sub(lambda match: _text(params[match[1]]), value)
+
+
 def _layers(
-    spec: JobSpec, source: Source, cluster: str, templates: Mapping[str, Template], faults: list[Fault]
+    spec: JobSpec, source: Source, cluster: str, templates: Mapping[str, Template | None], faults: list[Fault]
 ) -> Iterator[Layer]:
     own = source.body["spec"]
     names = spec.spec.extends or []
@@ -175,7 +215,7 @@ def _layers(
 
 
 def _chain(
-    at: Place, names: Sequence[str], templates: Mapping[str, Template], above: tuple[str, ...], faults: list[Fault]
+    at: Place, names: Sequence[str], templates: Mapping[str, Template | None], above: tuple[str, ...], faults: list[Fault]
 ) -> Iterator[Template]:
     """The templates of an `extends` list, each after the ones it extends itself."""
     for index, name in enumerate(names):
@@ -187,8 +227,9 @@ def _chain(
             hint = specs.did_you_mean(name, sorted(templates))
             message = f"there is no job template {name!r} in jobs/templates/{hint}"
             faults.append(Fault(place, Violation((), message, "template-exists")))
+        elif (template := templates[name]) is None:
+            faults.append(Fault(place, Violation((), "", TOLD_ELSEWHERE)))
         else:
-            template = templates[name]
             below = Place(template.document, ("spec", "extends"))
             yield from _chain(below, template.value.spec.extends or [], templates, (*above, name), faults)
             yield template
@@ -253,10 +294,7 @@ def _substitute(
             message = f"${{params.{name}}} has no value: no template of this job declares it{hint}"
             faults.append(Fault(Place(document, path), Violation((), message, "params-resolved")))
             return value
-    alone = _PARAM.fullmatch(value)
-    if alone:
-        return params[alone[1]]
-    return _PARAM.sub(lambda match: _text(params[match[1]]), value)
+    return _filled(value, params)
 
 
 def _text(value: str | int | float | bool) -> str:

@@ -23,8 +23,8 @@ ObjectName = Annotated[
     str,
     Meta(
         pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
-        max_length=253,
-        description="A DNS subdomain, as Kubernetes wants object names.",
+        max_length=200,
+        description="A DNS subdomain, as Kubernetes wants object names, of at most 200 characters.",
     ),
 ]
 Count = Annotated[int, Meta(ge=1, le=10_000)]

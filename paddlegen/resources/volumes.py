@@ -146,8 +146,6 @@ def _objects(
                     **common,
                     "persistentVolumeReclaimPolicy": volume.reclaim_policy or "Retain",
                     **({"mountOptions": volume.mount_options} if volume.mount_options else {}),
-                    # Bound by name from both sides, or another claim could take the volume.
-                    "claimRef": {"name": claim, "namespace": namespace},
                     **_source(volume),
                 },
             },

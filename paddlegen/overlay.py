@@ -1,0 +1,368 @@
+"""A cluster's kustomize overlay, cut so that it can be built shard by shard.
+
+A kustomization of N resources costs O(N²), so jobs are built in shards.  That is only right if a
+shard's result does not depend on what else is in it: fields that look beyond one object are refused
+here, and a patch that names an object is routed to the shard that has it.  The strategic merge
+patches of PaddleJob need our `openapi`, which kustomize reads in the top kustomization only.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from paddlegen import documents
+from paddlegen.model.output import CLUSTER_SCOPED, ObjectRef
+from paddlegen.model.report import Finding, Location, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from paddlegen.documents import Document
+    from paddlegen.model.report import FieldPath
+
+NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+BASE = "paddlegen-base.yaml"
+OPENAPI = "paddlegen-openapi.json"
+
+_BEYOND = "looks beyond one job, and jobs are built apart"
+REFUSED: Mapping[str, str] = {
+    "resources": "would be repeated for every job; commit those objects on their own",
+    "bases": "would be repeated for every job; commit those objects on their own",
+    "configMapGenerator": "would be repeated for every job; commit those objects on their own",
+    "secretGenerator": "would be repeated for every job; commit those objects on their own",
+    "generators": "would be repeated for every job; commit those objects on their own",
+    "helmCharts": "would be repeated for every job; commit those objects on their own",
+    "helmChartInflationGenerator": "would be repeated for every job; commit those objects on their own",
+    "namePrefix": "would part a job from its PodGroup and claims; name the job in its spec",
+    "nameSuffix": "would part a job from its PodGroup and claims; name the job in its spec",
+    "replacements": _BEYOND,
+    "vars": _BEYOND,
+    "transformers": _BEYOND,
+    "validators": f"{_BEYOND}; write a policy",
+    "openapi": "is supplied by paddlegen, with the merge keys of PaddleJob",
+    "sortOptions": "has no effect: every object is a file of its own",
+    "buildMetadata": "would write build details into every manifest",
+}
+"""Fields of a kustomization that cannot be built shard by shard, and what to do instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """An object that goes into kustomize, as far as routing needs it."""
+
+    ref: ObjectRef
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One thing a patch entry addresses: a selector, or an object by its name.
+
+    `place` is the document and path where it stands; `entry` numbers the entry it belongs to in its
+    kustomization.  `document` is the patch itself, for finding which patch wrote a value.
+    """
+
+    id: str
+    kustomization: str
+    field: str
+    entry: int
+    at: Document
+    path: FieldPath
+    document: Document | None
+    target: Mapping[str, Any] | None
+
+    def matches(self, base: Base) -> bool:
+        """Whether kustomize would apply it to the object."""
+        if self.target is not None:
+            return _selects(self.target, base)
+        return self.document is not None and _same_object(self.document.value, base.ref)
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """The kustomizations a cluster uses, its own last, and every file beside them."""
+
+    cluster: str
+    top: str
+    kustomizations: Mapping[str, Document]
+    files: Mapping[str, bytes]
+    patches: tuple[Patch, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def entries(self) -> list[list[Patch]]:
+        """The patches entry by entry, in the order kustomize applies them."""
+        grouped: dict[tuple[str, str, int], list[Patch]] = {}
+        for patch in self.patches:
+            grouped.setdefault((patch.kustomization, patch.field, patch.entry), []).append(patch)
+        return list(grouped.values())
+
+    def limited(self, count: int) -> Overlay:
+        """The overlay with its first patch entries only: to find the one that fails."""
+        kept = {(e[0].kustomization, e[0].field, e[0].entry) for e in self.entries[:count]}
+        kustomizations = {}
+        for path, document in self.kustomizations.items():
+            value = dict(document.value) if isinstance(document.value, dict) else {}
+            for field in ("patchesStrategicMerge", "patchesJson6902", "patches"):
+                if field in value:
+                    value[field] = [entry for i, entry in enumerate(_list(value, field)) if (path, field, i) in kept]
+            kustomizations[path] = replace(document, value=value)
+        return replace(self, kustomizations=kustomizations, patches=tuple(_renumbered(self.entries[:count])))
+
+    def patches_for(self, base: Base) -> list[Patch]:
+        """The patches that apply to an object, in the order kustomize applies them."""
+        return [patch for patch in self.patches if patch.matches(base)]
+
+    def stage(self, bases: Sequence[Base], base_yaml: str, openapi: bytes) -> Iterator[tuple[str, bytes]]:
+        """The files of one shard's build, paths relative to its staging directory."""
+        for path, document in self.kustomizations.items():
+            value = _routed(path, document.value, self.patches, bases)
+            if posixpath.dirname(path) == self.top:
+                value |= {"resources": [BASE], "openapi": {"path": OPENAPI}, "sortOptions": {"order": "fifo"}}
+            yield path, json.dumps(value, ensure_ascii=False).encode()
+        for path, data in self.files.items():
+            if path not in self.kustomizations:
+                yield path, data
+        yield f"{self.top}/{BASE}", base_yaml.encode()
+        yield f"{self.top}/{OPENAPI}", openapi
+
+
+def load(cluster: str, files: Mapping[str, bytes]) -> Overlay:
+    """The overlay of a cluster.  `files` are all files below `overlays/`, by repository path."""
+    top = f"overlays/{cluster}"
+    findings: list[Finding] = []
+    kustomizations: dict[str, Document] = {}
+    _visit(top, files, kustomizations, findings, Location(top))
+    folders = [posixpath.dirname(path) for path in kustomizations]
+    used = {
+        path: data
+        for path, data in files.items()
+        if any(path.startswith(f"{folder}/") for folder in folders) and not path.endswith("/cluster.yaml")
+    }
+    patches: list[Patch] = []
+    for path, document in kustomizations.items():
+        findings.extend(_refusals(document))
+        patches.extend(_patches(path, document, files, findings))
+    return Overlay(cluster, top, kustomizations, used, tuple(patches), tuple(findings))
+
+
+def _renumbered(entries: Sequence[Sequence[Patch]]) -> Iterator[Patch]:
+    """The patches of a limited overlay: entries count from 0 again."""
+    counts: dict[tuple[str, str], int] = {}
+    for entry in entries:
+        place = (entry[0].kustomization, entry[0].field)
+        number = counts.get(place, 0)
+        counts[place] = number + 1
+        for patch in entry:
+            yield replace(patch, entry=number)
+
+
+def split(text: str) -> list[str]:
+    """The objects in kustomize's output; a `---` inside a block scalar is always indented."""
+    return [part if part.endswith("\n") else part + "\n" for part in text.split("\n---\n") if part.strip()]
+
+
+def _visit(
+    folder: str,
+    files: Mapping[str, bytes],
+    found: dict[str, Document],
+    findings: list[Finding],
+    wanted_at: Location,
+) -> None:
+    """Kustomizations in the order kustomize applies them: components before those who use them."""
+    path = next((f"{folder}/{name}" for name in NAMES if f"{folder}/{name}" in files), None)
+    if path is None:
+        message = f"{folder} has no kustomization.yaml; kustomize needs one there"
+        findings.append(Finding("overlay-builds", Severity.ERROR, message, wanted_at))
+        return
+    if path in found:
+        return
+    document = _document(path, files[path], findings)
+    if document is None:
+        return
+    for index, name in enumerate(_list(document.value, "components")):
+        at = Location(path, documents.span(document, ("components", index)))
+        target = posixpath.normpath(f"{folder}/{name}")
+        if "://" in str(name) or not target.startswith("overlays/"):
+            message = f"component {name} is outside overlays/; a render must not depend on other places"
+            findings.append(Finding("overlay-builds", Severity.ERROR, message, at))
+        else:
+            _visit(target, files, found, findings, at)
+    found[path] = document
+
+
+def _document(path: str, data: bytes, findings: list[Finding]) -> Document | None:
+    loaded, problems = documents.loads(data, path)
+    findings.extend(_problem_findings(path, problems))
+    if problems:
+        return None
+    if len(loaded) != 1 or not isinstance(loaded[0].value, dict):
+        message = f"a kustomization is one mapping; this file has {len(loaded)} documents"
+        findings.append(Finding("overlay-builds", Severity.ERROR, message, Location(path)))
+        return None
+    return loaded[0]
+
+
+def _problem_findings(path: str, problems: Iterable[documents.Problem]) -> Iterator[Finding]:
+    for problem in problems:
+        yield Finding(problem.kind, Severity.ERROR, problem.message, Location(path, problem.span))
+
+
+def _refusals(document: Document) -> Iterator[Finding]:
+    assert isinstance(document.value, dict)  # noqa: S101  # _document let only mappings through
+    for field, reason in REFUSED.items():
+        if field in document.value:
+            at = Location(document.path, documents.span(document, (field,), key=True))
+            yield Finding("overlay-is-shardable", Severity.ERROR, f"{field} {reason}", at)
+
+
+def _patches(path: str, document: Document, files: Mapping[str, bytes], findings: list[Finding]) -> Iterator[Patch]:
+    folder = posixpath.dirname(path)
+    for field in ("patchesStrategicMerge", "patchesJson6902", "patches"):
+        for index, entry in enumerate(_list(document.value, field)):
+            here: FieldPath = (field, index)
+            target = entry.get("target") if isinstance(entry, dict) else None
+            for patch in _patch_documents(folder, document, here, entry, files, findings):
+                number = 0 if patch is None else patch.index
+                yield Patch(f"{path}#{field}/{index}/{number}", path, field, index, document, here, patch, target)
+
+
+def _patch_documents(
+    folder: str,
+    document: Document,
+    here: FieldPath,
+    entry: Any,
+    files: Mapping[str, bytes],
+    findings: list[Finding],
+) -> Iterator[Document | None]:
+    """The documents of a patch, inline or in a file; a JSON patch is one document, a list."""
+    if isinstance(entry, str):
+        inline = None if f"{folder}/{entry}" in files else here
+        file = entry
+    elif isinstance(entry, dict) and "patch" in entry:
+        inline, file = (*here, "patch"), ""
+    elif isinstance(entry, dict) and isinstance(entry.get("path"), str):
+        inline, file = None, entry["path"]
+    else:
+        return
+    if inline is not None:
+        loaded, problems = documents.embedded_all(document, inline)
+        findings.extend(_problem_findings(document.path, problems))
+        yield from loaded
+        return
+    path = posixpath.normpath(f"{folder}/{file}")
+    data = files.get(path)
+    if data is None:
+        at = Location(document.path, documents.span(document, here))
+        findings.append(Finding("overlay-builds", Severity.ERROR, f"there is no file {path}", at))
+        return
+    loaded, problems = documents.loads(data, path)
+    findings.extend(_problem_findings(path, problems))
+    if not problems:
+        yield from loaded
+
+
+def _routed(
+    path: str, value: Any, patches: Iterable[Patch], bases: Sequence[Base]
+) -> dict[str, Any]:
+    """The kustomization without the named patches whose object is not in the shard."""
+    routed: dict[str, Any] = dict(value)
+    by_entry: dict[tuple[str, int], list[Patch]] = {}
+    for patch in patches:
+        if patch.kustomization == path:
+            by_entry.setdefault((patch.field, patch.entry), []).append(patch)
+    for field in ("patchesStrategicMerge", "patches"):
+        if field not in routed:
+            continue
+        kept: list[Any] = []
+        for index, entry in enumerate(routed[field]):
+            parts = by_entry.get((field, index), [])
+            if not parts or any(part.target is not None or not _is_named(part) for part in parts):
+                kept.append(entry)
+                continue
+            here = [part for part in parts if any(part.matches(base) for base in bases)]
+            if len(here) == len(parts):
+                kept.append(entry)
+                continue
+            texts = [json.dumps(part.document.value, ensure_ascii=False) for part in here if part.document]
+            options = {k: v for k, v in entry.items() if k == "options"} if isinstance(entry, dict) else {}
+            kept.extend({"patch": text, **options} if field == "patches" else text for text in texts)
+        routed[field] = kept
+    return routed
+
+
+def _is_named(patch: Patch) -> bool:
+    value = patch.document.value if patch.document else None
+    return isinstance(value, dict) and isinstance(value.get("metadata"), dict) and "name" in value["metadata"]
+
+
+def _same_object(value: Any, ref: ObjectRef) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
+        return False
+    metadata = value["metadata"]
+    namespace = "" if value.get("kind") in CLUSTER_SCOPED else str(metadata.get("namespace") or "default")
+    return (value.get("apiVersion"), value.get("kind"), metadata.get("name"), namespace) == (
+        ref.api_version,
+        ref.kind,
+        ref.name,
+        ref.namespace,
+    )
+
+
+def _selects(target: Mapping[str, Any], base: Base) -> bool:
+    """kustomize's selector: anchored regular expressions, and label selectors (api/types/selector.go)."""
+    group, _, version = base.ref.api_version.rpartition("/")
+    wanted = (
+        ("group", group),
+        ("version", version),
+        ("kind", base.ref.kind),
+        ("name", base.ref.name),
+        ("namespace", base.ref.namespace),
+    )
+    for field, actual in wanted:
+        pattern = target.get(field)
+        if pattern and not _full_match(str(pattern), actual):
+            return False
+    return _label_selector(str(target.get("labelSelector") or ""), base.labels) and _label_selector(
+        str(target.get("annotationSelector") or ""), base.annotations
+    )
+
+
+def _full_match(pattern: str, text: str) -> bool:
+    try:
+        return re.fullmatch(pattern, text) is not None
+    except re.error:
+        return True  # kustomize will say what is wrong with it
+
+
+_REQUIREMENT = re.compile(r"\s*(?:(!)\s*)?([^\s=!,()]+)\s*(?:(==|=|!=)\s*([^\s,()]*)|(in|notin)\s*\(([^)]*)\))?\s*(?:,|$)")
+
+
+def _label_selector(selector: str, labels: Mapping[str, str]) -> bool:
+    for absent, key, operator, value, membership, values in _REQUIREMENT.findall(selector):
+        actual = labels.get(key)
+        options = {item.strip() for item in values.split(",")}
+        match operator or membership:
+            case "=" | "==":
+                holds = actual == value
+            case "!=":
+                holds = actual != value
+            case "in":
+                holds = actual in options
+            case "notin":
+                holds = actual not in options
+            case _:
+                holds = (actual is None) if absent else (actual is not None)
+        if not holds:
+            return False
+    return True
+
+
+def _list(value: Any, field: str) -> list[Any]:
+    entries = value.get(field) if isinstance(value, dict) else None
+    return entries if isinstance(entries, list) else []

@@ -1,0 +1,272 @@
+"""From a resolved job to the files of one cluster: base objects, then finished objects, then findings.
+
+A unit is one job, or one StorageSpec, on one cluster.  Everything here is a pure function; kustomize
+runs between `base` and `finish`, in `engine`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UnsetType
+
+from paddlegen import catalogue, documents
+from paddlegen.model.output import JOB, STORAGE, Manifest, ObjectRef, Violation, object_ref
+from paddlegen.model.policy import View
+from paddlegen.model.report import Finding, Location, Severity
+from paddlegen.model.resolved import Storage
+from paddlegen.overlay import Base
+from paddlegen.policies import policies
+from paddlegen.resolve import TOLD_ELSEWHERE, Place, Resolution, resolve
+from paddlegen.resources import volumes
+from paddlegen.targets import targets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from paddlegen.catalogue import ClusterEntry, JobEntry, StorageEntry
+    from paddlegen.documents import Document
+    from paddlegen.model.policy import Breach, Policy
+    from paddlegen.model.report import FieldPath
+    from paddlegen.overlay import Overlay, Patch
+    from paddlegen.resolve import Template
+
+HEADER = "# Rendered by paddlegen from {}; edit that file.\n"
+
+
+@dataclass(slots=True)
+class Unit:
+    """One job or StorageSpec on one cluster, on its way through kustomize."""
+
+    cluster: ClusterEntry
+    source: Document
+    namespace: str
+    name: str
+    resolution: Resolution | None = None
+    manifests: list[Manifest] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    is_broken: bool = False
+
+    @property
+    def path(self) -> str:
+        """The file a person edits."""
+        return self.source.path
+
+    @property
+    def bases(self) -> list[Base]:
+        """Its objects as routing needs them."""
+        return [_base(manifest.body) for manifest in self.manifests]
+
+    @property
+    def bodies(self) -> list[str]:
+        """Its objects as JSON, which is YAML that no reader can misread."""
+        return [json.dumps(manifest.body, ensure_ascii=False) for manifest in self.manifests]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A finished file below `manifests/`."""
+
+    path: str
+    text: str
+    ref: ObjectRef
+
+
+def job_unit(
+    entry: JobEntry, cluster: ClusterEntry, templates: Mapping[str, Template | None], storage: Sequence[StorageEntry]
+) -> Unit:
+    """A job on a cluster, with its base objects or the findings that prevent them."""
+    metadata = entry.value.metadata
+    namespace = metadata.namespace or "default"
+    unit = Unit(cluster, entry.source.document, namespace, metadata.name)
+    specs = {s.name: s for s in map(_storage, storage) if s.namespace == namespace and _is_for(s.body.clusters, cluster)}
+    resolution = resolve(entry.value, entry.source, cluster.cluster.name, templates, specs)
+    unit.resolution = resolution
+    unit.is_broken = resolution.job is None
+    for fault in resolution.faults:
+        if fault.violation.rule != TOLD_ELSEWHERE:
+            unit.findings.append(_finding(unit, fault.violation, fault.place))
+    if resolution.job is None:
+        return unit
+    name = entry.value.spec.target or cluster.cluster.body.default_target
+    for output in _built(targets()[name].build(resolution.job, cluster.cluster)):
+        if isinstance(output, Violation):
+            unit.is_broken |= output.severity is Severity.ERROR
+            unit.findings.append(_finding(unit, output, _place(unit, output)))
+        else:
+            unit.manifests.append(output)
+    return unit
+
+
+def storage_unit(entry: StorageEntry, cluster: ClusterEntry) -> Unit:
+    """A StorageSpec on a cluster."""
+    storage = _storage(entry)
+    unit = Unit(cluster, entry.source.document, storage.namespace, storage.name)
+    unit.manifests = list(volumes.of_storage(storage))
+    return unit
+
+
+def is_on(entry: JobEntry | StorageEntry, cluster: ClusterEntry) -> bool:
+    """Whether a spec is meant for a cluster."""
+    return _is_for(entry.value.spec.clusters, cluster)
+
+
+def finish(unit: Unit, texts: Sequence[str | None], overlay: Overlay) -> Iterator[Output]:
+    """The files of a unit: kustomize's text of each object, or None where an overlay deleted it.
+
+    Adds what the policies find to the unit.
+    """
+    documents_by_ref: dict[ObjectRef, tuple[Manifest, Document]] = {}
+    outputs = []
+    for manifest, text in zip(unit.manifests, texts, strict=True):
+        if text is None:
+            continue
+        body = documents.load(text, max_bytes=None)[0][0].value
+        assert isinstance(body, dict)  # noqa: S101  # kustomize prints objects
+        ref = object_ref(body)
+        path = _path(unit, manifest, ref)
+        final = HEADER.format(unit.path) + text
+        documents_by_ref[ref] = (manifest, documents.Document(path, 0, body, final))
+        outputs.append(Output(path, final, ref))
+    unit.findings.extend(_check(unit, documents_by_ref, overlay))
+    return iter(outputs)
+
+
+def _built(outputs: Iterable[Manifest | Violation]) -> list[Manifest | Violation]:
+    """What a target yields, up to the point where an error makes the rest impossible to build."""
+    result: list[Manifest | Violation] = []
+    broken = False
+    iterator = iter(outputs)
+    for output in iterator:
+        if isinstance(output, Violation):
+            broken |= output.severity is Severity.ERROR
+        elif broken:
+            break
+        result.append(output)
+    return result
+
+
+def _check(
+    unit: Unit, objects: Mapping[ObjectRef, tuple[Manifest, Document]], overlay: Overlay
+) -> Iterator[Finding]:
+    view = View([document.value for _, document in objects.values() if isinstance(document.value, dict)], unit.cluster.cluster)
+    for policy in policies().values():
+        for ref, (_, document) in objects.items():
+            assert isinstance(document.value, dict)  # noqa: S101  # as above
+            for breach in policy.check(document.value, view):
+                yield _breach_finding(unit, policy, breach, ref, objects, overlay)
+
+
+def _breach_finding(
+    unit: Unit,
+    policy: Policy,
+    breach: Breach,
+    ref: ObjectRef,
+    objects: Mapping[ObjectRef, tuple[Manifest, Document]],
+    overlay: Overlay,
+) -> Finding:
+    """The finding of a breach: at the overlay's patch that wrote the value, else at the spec's line."""
+    document = objects[ref][1]
+    rendered = Location(document.path, documents.span(document, breach.path), "as rendered")
+    place, remediation = _origin(unit, ref, breach.path), policy.remediation
+    for other, path in ((ref, breach.path), *breach.related):
+        patched = _patched(objects.get(other), path, overlay)
+        if patched is not None:
+            place = patched
+            break
+    return Finding(
+        policy.name,
+        policy.severity,
+        breach.message,
+        Location(place.document.path, documents.span(place.document, place.path)),
+        (rendered,),
+        remediation,
+        unit.cluster.cluster.name,
+        str(ref),
+        breach.path,
+    )
+
+
+def _origin(unit: Unit, ref: ObjectRef, path: FieldPath) -> Place:
+    """The place in the spec that a rendered value came from."""
+    if unit.resolution is None or unit.resolution.job is None:
+        return Place(unit.source, ("spec",))
+    name = unit.resolution.job.body.target or unit.cluster.cluster.body.default_target
+    candidates = list(targets()[name].origins(ref.kind, path))
+    for candidate in candidates:
+        found = unit.resolution.find(candidate)
+        if found is not None:
+            return found
+    return unit.resolution.origin(candidates[-1] if candidates else ())
+
+
+def _patched(entry: tuple[Manifest, Document] | None, path: FieldPath, overlay: Overlay) -> Place | None:
+    """Where an overlay wrote the value at a path of a finished object, if one did."""
+    if entry is None:
+        return None
+    manifest, document = entry
+    if documents.at(manifest.body, path) == documents.at(document.value, path):
+        return None
+    for patch in reversed(overlay.patches_for(_base(manifest.body))):
+        place = _place_in_patch(patch, path)
+        if place is not None:
+            return place
+    return None
+
+
+def _place_in_patch(patch: Patch, path: FieldPath) -> Place | None:
+    document = patch.document
+    if document is None:
+        return None
+    if isinstance(document.value, list):
+        pointer = "/" + "/".join(str(part).replace("~", "~0").replace("/", "~1") for part in path)
+        for index, operation in enumerate(document.value):
+            written = operation.get("path") if isinstance(operation, dict) else None
+            if isinstance(written, str) and (pointer == written or pointer.startswith(written + "/")):
+                return Place(document, (index, "value" if "value" in operation else "path"))
+        return None
+    return Place(document, path) if documents.at(document.value, path) is not None else None
+
+
+def _place(unit: Unit, violation: Violation) -> Place:
+    profile = unit.cluster.document
+    if violation.in_profile and profile is not None:
+        return Place(profile, violation.path)
+    if violation.path[:1] == ("metadata",) or unit.resolution is None:
+        return Place(unit.source, violation.path)
+    return unit.resolution.origin(violation.path)
+
+
+def _finding(unit: Unit, violation: Violation, place: Place) -> Finding:
+    return catalogue.finding(violation, place.document, place.path, cluster=unit.cluster.cluster.name)
+
+
+def _path(unit: Unit, manifest: Manifest, ref: ObjectRef) -> str:
+    """Where an object is written, relative to `manifests/`."""
+    file = f"{ref.kind.lower()}-{ref.name}.yaml"
+    namespace = ref.namespace or unit.namespace
+    folder = f"_storage/{namespace}" if manifest.folder == STORAGE else f"{namespace}/{unit.name}"
+    assert manifest.folder in (JOB, STORAGE)  # noqa: S101  # there are two
+    return f"{unit.cluster.cluster.name}/{folder}/{file}"
+
+
+def _base(body: Mapping[str, Any]) -> Base:
+    metadata = body["metadata"]
+    return Base(object_ref(body), metadata.get("labels") or {}, metadata.get("annotations") or {})
+
+
+def _storage(entry: StorageEntry) -> Storage:
+    metadata = entry.value.metadata
+    return Storage(
+        metadata.name,
+        metadata.namespace or "default",
+        metadata.labels or {},
+        metadata.annotations or {},
+        entry.value.spec,
+    )
+
+
+def _is_for(clusters: list[str] | UnsetType, cluster: ClusterEntry) -> bool:
+    return isinstance(clusters, UnsetType) or cluster.cluster.name in clusters

@@ -1,0 +1,45 @@
+"""A PodGroup has room for exactly the pods of its job.
+
+With a larger minMember the gang never starts; with a smaller one part of the pods start, wait for
+addresses that never come, and hold their GPUs while they wait.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from paddlegen.model.output import object_ref
+from paddlegen.model.policy import Breach, Policy, View
+from paddlegen.model.report import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+ROLES = ("ps", "worker", "heter")
+
+
+def check(podgroup: Mapping[str, Any], view: View) -> Iterator[Breach]:
+    """Compare a PodGroup with the PaddleJob of its name."""
+    if podgroup["kind"] != "PodGroup":
+        return
+    ref = object_ref(podgroup)
+    for job in view.objects:
+        other = object_ref(job)
+        if other.kind != "PaddleJob" or (other.namespace, other.name) != (ref.namespace, ref.name):
+            continue
+        counts = {role: job["spec"][role].get("replicas", 0) for role in ROLES if role in job["spec"]}
+        total, size = sum(counts.values()), podgroup["spec"].get("minMember")
+        if size != total:
+            shown = " + ".join(f"{role} {count}" for role, count in counts.items())
+            related = tuple((other, ("spec", role, "replicas")) for role in counts)
+            yield Breach(("spec", "minMember"), f"minMember is {size}; the job has {total} pods ({shown})", related)
+
+
+policy = Policy(
+    name="gang-size-matches-replicas",
+    doc=__doc__,
+    severity=Severity.ERROR,
+    remediation="Change replicas under overrides in the job spec, so that every count follows.",
+    source="PaddleFlow/paddle-operator 0.3.5 controllers/paddlejob_helper.go:500-505 (L-PO-64, L-PO-65)",
+    check=check,
+)
