@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import builtins  # `object` is a field of Finding
     from collections.abc import Callable, Mapping
 
 FieldPath = tuple[str | int, ...]
@@ -72,7 +73,7 @@ class Finding:
     field: FieldPath = ()
 
     @property
-    def sort_key(self) -> tuple[object, ...]:
+    def sort_key(self) -> tuple[builtins.object, ...]:
         """A total order: file, line, column, rule, then everything that can still differ."""
         span = self.location.span or Span(0, 0, 0, 0)
         path = tuple(str(part) for part in self.field)
@@ -104,7 +105,7 @@ class Report:
 def report(findings: list[Finding], counts: Mapping[str, int]) -> Report:
     """A report with its findings in order and told once."""
     unique = {finding.sort_key: finding for finding in findings}
-    return Report(tuple(unique[key] for key in sorted(unique)), counts)  # type: ignore[type-var]  # keys are homogeneous
+    return Report(tuple(unique[key] for key in sorted(unique)), counts)
 
 
 @dataclass(frozen=True, slots=True)
