@@ -44,8 +44,8 @@ func main() {
 func builtin() map[string]schema {
 	definitions := map[string]schema{}
 	for name, definition := range openapi.Schema().Definitions {
-		// kustomize's own kinds: it adds them to every custom schema by itself.
-		if !strings.HasPrefix(name, "io.k8s.") {
+		// kustomize adds its own kinds to every custom schema by itself.
+		if !strings.HasPrefix(name, "io.k8s.") || strings.HasSuffix(name, ".Kustomization") {
 			continue
 		}
 		text, err := json.Marshal(definition)
