@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from setuptools import setup
@@ -43,6 +44,7 @@ class _BdistWheel(bdist_wheel):
         return tag if self.root_is_pure else ("py3", "none", _platform_tag(tag[2]))
 
 
+@cache  # both commands ask
 def ship_kustomize() -> None:
     """Leave the pinned kustomize in `paddlegen/_bin`, or say in one line why it is not there."""
     if os.environ.get("PADDLEGEN_SKIP_KUSTOMIZE_BUILD") == "1" or _version_here() == _pinned(KUSTOMIZE):

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from paddlegen import catalogue, documents, specs
 from paddlegen.errors import UsageError, WorkspaceError
+from paddlegen.model.report import Finding, Location, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -97,6 +99,20 @@ def read(root: Path) -> Repository:
         message = f"{error.filename} cannot be read: {error.strerror}"
         raise WorkspaceError(message) from error
     return Repository(root, config, jobs, overlays)
+
+
+def config(repository: Repository) -> tuple[Config, list[Finding]]:
+    """The repository's settings, and what is wrong with them; defaults where there is no file."""
+    default = Config(api_version="paddlegen.dev/v1", kind="Config")
+    if repository.config is None:
+        return default, []
+    loaded, problems = documents.loads(repository.config, CONFIG)
+    findings = [Finding(p.kind, Severity.ERROR, p.message, Location(CONFIG, p.span)) for p in problems]
+    if not loaded or findings:
+        return default, findings
+    parsed = specs.parse(loaded[0], Config)
+    findings += [catalogue.finding(violation, loaded[0], violation.path) for violation in parsed.violations]
+    return parsed.value or default, findings
 
 
 def _files(root: Path, top: str) -> Iterator[tuple[str, bytes]]:

@@ -8,8 +8,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"log"
+	"maps"
 	"os"
-	"sort"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/openapi"
@@ -43,8 +44,8 @@ func main() {
 func builtin() map[string]schema {
 	definitions := map[string]schema{}
 	for name, definition := range openapi.Schema().Definitions {
-		// kustomize's own kinds: it adds them to every custom schema by itself.
-		if !strings.HasPrefix(name, "io.k8s.") {
+		// kustomize adds its own kinds to every custom schema by itself.
+		if !strings.HasPrefix(name, "io.k8s.") || strings.HasSuffix(name, ".Kustomization") {
 			continue
 		}
 		text, err := json.Marshal(definition)
@@ -78,11 +79,12 @@ func pruned(definitions map[string]schema) map[string]schema {
 	return kept
 }
 
-// merges tells whether a list at or below this schema merges.  kustomize replaces a list without a
-// strategy as a whole, so nothing below such a list counts.
+// merges tells whether a list at or below this schema merges.  kustomize replaces a list that does not
+// as a whole, so nothing below such a list counts; and it knows no strategy of maps.
 func merges(value schema, useful map[string]bool) bool {
-	if value[strategy] != nil {
-		return true
+	if value["items"] != nil {
+		word, _ := value[strategy].(string)
+		return slices.Contains(strings.Split(word, ","), "merge")
 	}
 	if ref, found := value["$ref"].(string); found {
 		return useful[strings.TrimPrefix(ref, refStart)]
@@ -174,11 +176,7 @@ func file(definitions map[string]schema) ([]byte, error) {
 }
 
 func lines(text *bytes.Buffer, entries map[string]schema) error {
-	names := make([]string, 0, len(entries))
-	for name := range entries {
-		names = append(names, name)
-	}
-	sort.Strings(names)
+	names := slices.Sorted(maps.Keys(entries))
 	for index, name := range names {
 		line, err := json.Marshal(entries[name])
 		if err != nil {

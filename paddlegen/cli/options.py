@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -38,3 +39,24 @@ Format = Annotated[
     ),
 ]
 """`--format`; give it to `console.emit` as it is."""
+
+Root = Annotated[
+    Path | None,
+    typer.Option("--root", metavar="DIR", help="The repository; the one around the working directory if not given."),
+]
+"""`--root`."""
+
+Jobs = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[JOB]...", help="Names of jobs, or paths of job specs; all if none is given."),
+]
+"""Jobs by name, namespace/name or path."""
+
+Clusters = Annotated[
+    list[str] | None,
+    typer.Option("--cluster", metavar="CLUSTER", help="Only this cluster; can be repeated."),
+]
+"""`--cluster`."""
+
+UseCache = Annotated[bool, typer.Option("--cache/--no-cache", help="Remember results in .paddlegen/cache.")]
+"""`--no-cache`."""

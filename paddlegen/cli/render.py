@@ -1,0 +1,94 @@
+"""`paddlegen render`: write what the specs mean to `manifests/`, all of it or nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from paddlegen import tree
+from paddlegen.cli import console, options, session
+from paddlegen.engine import Selection
+from paddlegen.errors import ExitCode
+from paddlegen.lock import lock
+from paddlegen.model.report import Report, report
+from paddlegen.repository import MANIFESTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paddlegen.cli.session import Session
+    from paddlegen.engine import Rendering
+
+
+def main(
+    jobs: options.Jobs = None,
+    cluster: options.Clusters = None,
+    root: options.Root = None,
+    format_: options.Format = None,
+    cache: options.UseCache = True,  # noqa: FBT002  # typer's signature
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be written, and write nothing.")] = False,  # noqa: FBT002
+) -> int:
+    """Write the manifests of every job and cluster.
+
+    Without JOB, every job, and files below manifests/ that no spec renders any more are deleted.
+    """
+    opened = session.open_session(root)
+    selection = Selection(frozenset(cluster or ()), frozenset(jobs or ()))
+    if dry_run:
+        return _render(opened, selection, format_, use_cache=cache, write=False)
+    with lock(opened.root):
+        for line in tree.recover(opened.root):
+            console.note(line)
+        return _render(opened, selection, format_, use_cache=cache, write=True)
+
+
+def _render(opened: Session, selection: Selection, format_: str | None, *, use_cache: bool, write: bool) -> int:
+    disk = session.on_disk(opened)
+    result = session.render(opened, disk, selection, label="Rendering", use_cache=use_cache)
+    delete = _left_over(result, disk, selection)
+    if result.is_complete and write:
+        files = {path: one.text.encode() for path, one in result.files.items() if one.text is not None}
+        tree.write(opened.root, MANIFESTS, files, delete)
+    summary = _report(result, disk, delete)
+    if summary.findings:
+        console.emit(summary, format_, console.sources(opened.root))
+    if not result.is_complete:
+        console.note("nothing was written: the specs have errors")
+        return ExitCode.FINDINGS
+    _tell(summary.counts, "would be" if not write else "are")
+    return ExitCode.CLEAN
+
+
+def _left_over(result: Rendering, disk: Mapping[str, tree.Found], selection: Selection) -> set[str]:
+    """Files of ours that no spec renders any more, as far as the selection can tell."""
+    owned = {path for path, found in disk.items() if found.owned and path not in result.files}
+    if not selection.jobs and not selection.clusters:
+        return owned
+    if not selection.jobs:
+        return {path for path in owned if path.split("/")[0] in selection.clusters}
+    folders = {path.rpartition("/")[0] for path in result.files if "/_storage/" not in path}
+    return {path for path in owned if path.rpartition("/")[0] in folders}
+
+
+def _report(result: Rendering, disk: Mapping[str, tree.Found], delete: set[str]) -> Report:
+    changed = [path for path, one in result.files.items() if one.text is not None]
+    new = sum(path not in disk for path in changed)
+    counts = {
+        "jobs": result.jobs,
+        "clusters": len(result.clusters),
+        "objects": len(result.files),
+        "new": new,
+        "changed": len(changed) - new,
+        "deleted": len(delete),
+    }
+    return report(result.findings, counts)
+
+
+def _tell(counts: Mapping[str, int], verb: str) -> None:
+    jobs = "1 job" if counts["jobs"] == 1 else f"{counts['jobs']} jobs"
+    clusters = "1 cluster" if counts["clusters"] == 1 else f"{counts['clusters']} clusters"
+    console.out(
+        f"{jobs}, {clusters}, {counts['objects']} objects: {counts['new']} {verb} new, "
+        f"{counts['changed']} changed, {counts['deleted']} deleted\n"
+    )

@@ -1,0 +1,94 @@
+"""What render, check and list do first: open the repository, render it in memory."""
+
+from __future__ import annotations
+
+import gc
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paddlegen import engine, kustomize, repository, tree
+from paddlegen.cache import Cache, code_identity
+from paddlegen.cli import console
+from paddlegen.errors import UsageError, WorkspaceError
+from paddlegen.repository import MANIFESTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paddlegen.engine import Rendering, Selection
+    from paddlegen.kustomize import Kustomize
+    from paddlegen.model.report import Finding
+    from paddlegen.repository import Config, Repository
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """An open repository."""
+
+    root: Path
+    repository: Repository
+    config: Config
+    findings: tuple[Finding, ...]
+    """What is wrong with paddlegen.yaml."""
+
+    def kustomize(self) -> Kustomize:
+        """The kustomize that builds here."""
+        chosen = self.config.spec.kustomize
+        return kustomize.find(os.fspath(self.root / chosen) if chosen else None)
+
+
+def open_session(root: Path | None) -> Session:
+    """Open the repository around the working directory, or the one that was named."""
+    home = repository.find_root(Path.cwd(), root)
+    opened = repository.read(home)
+    config, findings = repository.config(opened)
+    return Session(home, opened, config, tuple(findings))
+
+
+def on_disk(session: Session) -> dict[str, tree.Found]:
+    """What is below `manifests/`."""
+    return tree.digests(session.root, MANIFESTS)
+
+
+def render(
+    session: Session, disk: Mapping[str, tree.Found], selection: Selection, *, label: str, use_cache: bool = True
+) -> Rendering:
+    """Render in memory, with progress on a terminal."""
+    # Many small objects that stay: the collector would walk them again and again.
+    gc.set_threshold(50_000, 20, 50)
+    cache = Cache(session.root if use_cache else None)
+    try:
+        with console.Progress(label) as progress:
+            result = engine.render(
+                session.repository,
+                session.kustomize,
+                cache,
+                {path: found.digest for path, found in disk.items() if found.kind == "file"},
+                code=code_identity(),
+                selection=selection,
+                progress=progress.update,
+            )
+    finally:
+        cache.close()
+    result.findings += session.findings
+    _refuse_unknown_jobs(selection, result)
+    return result
+
+
+def _refuse_unknown_jobs(selection: Selection, result: Rendering) -> None:
+    if selection.jobs and not result.jobs and not result.findings:
+        message = f"no job spec is called {', '.join(sorted(selection.jobs))}; `paddlegen list` shows their names"
+        raise UsageError(message)
+
+
+def read_manifest(session: Session, path: str) -> str | None:
+    """The text of a file below `manifests/`; None if it cannot be read as text."""
+    try:
+        return (session.root / MANIFESTS / path).read_bytes().decode()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+__all__ = ["Session", "WorkspaceError", "on_disk", "open_session", "read_manifest", "render"]
