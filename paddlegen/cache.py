@@ -64,7 +64,9 @@ class Cache:
             for start in range(0, len(keys), _BATCH):
                 batch = keys[start : start + _BATCH]
                 marks = ",".join("?" * len(batch))
-                rows = self._connection.execute(f"SELECT key, value FROM entries WHERE key IN ({marks})", batch)  # noqa: S608  # only question marks
+                rows = self._connection.execute(
+                    f"SELECT key, value FROM entries WHERE key IN ({marks})", batch
+                )  # only question marks
                 found.update(rows)
         return found
 

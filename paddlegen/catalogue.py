@@ -88,7 +88,9 @@ def read(path: str, data: bytes) -> Contents:
 def read_cluster(name: str, path: str, data: bytes | None) -> tuple[ClusterEntry | None, list[Finding]]:
     """The profile of a cluster, or why it cannot be read."""
     if data is None:
-        message = f"the cluster {name} has no profile; write {path} (apiVersion: {API_VERSION}, kind: Cluster)"
+        message = (
+            f"the cluster {name} has no profile; write {path} (apiVersion: {API_VERSION}, kind: Cluster)"
+        )
         return None, [Finding("cluster-has-profile", Severity.ERROR, message, Location(path))]
     loaded, problems = documents.loads(data, path)
     hard = [_problem(path, problem) for problem in problems if problem.kind != UNAMBIGUOUS]
@@ -127,14 +129,21 @@ def finding(violation: Violation, document: Document, path: FieldPath, **more: A
 
 
 def _problem(path: str, problem: documents.Problem) -> Finding:
-    return Finding(problem.kind, Severity.ERROR, problem.message, Location(path, problem.span), field=problem.path)
+    return Finding(
+        problem.kind, Severity.ERROR, problem.message, Location(path, problem.span), field=problem.path
+    )
 
 
 def _read_document(document: Document, contents: Contents) -> frozenset[FieldPath]:
     """Sort a document in; returns the paths whose plain scalars were taken as written."""
     body = document.value
     kind = body.get("kind") if isinstance(body, dict) else None
-    if not isinstance(body, dict) or not isinstance(kind, str) or kind not in KINDS or body.get("apiVersion") != API_VERSION:
+    if (
+        not isinstance(body, dict)
+        or not isinstance(kind, str)
+        or kind not in KINDS
+        or body.get("apiVersion") != API_VERSION
+    ):
         contents.findings.append(_strange(document))
         return frozenset()
     if kind == "JobTemplate":
@@ -187,7 +196,11 @@ def _strange(document: Document) -> Finding:
         field, shown, wish = "kind", kind, "JobSpec, JobTemplate or StorageSpec"
     if isinstance(kind, str) and kind not in KINDS and field == "kind":
         wish += specs.did_you_mean(kind, sorted(KINDS))
-    message = f"{field} is {shown!r}; files in jobs/ hold {wish}" if field in body else f"{field} is missing; write {wish}"
+    message = (
+        f"{field} is {shown!r}; files in jobs/ hold {wish}"
+        if field in body
+        else f"{field} is missing; write {wish}"
+    )
     span = documents.span(document, (field,))
     return Finding(rule, Severity.ERROR, message, Location(document.path, span))
 
@@ -196,7 +209,9 @@ def duplicates(contents: Contents) -> Iterator[Finding]:
     """Templates and storage that share a name, told at the second one."""
     templates: dict[str, Source] = {}
     for template in contents.templates:
-        yield from _taken(templates, template.value.metadata.name, template, "template", "template-names-unique")
+        yield from _taken(
+            templates, template.value.metadata.name, template, "template", "template-names-unique"
+        )
     storage: dict[str, Source] = {}
     for entry in contents.storage:
         metadata = entry.value.metadata
@@ -208,6 +223,9 @@ def _taken(seen: dict[str, Source], name: str, source: Source, what: str, rule: 
     first = seen.setdefault(name, source)
     if first is not source:
         at = Location(source.document.path, documents.span(source.document, ("metadata", "name")))
-        other = Location(first.document.path, documents.span(first.document, ("metadata", "name")), "the first one")
-        yield Finding(rule, Severity.ERROR, f"there are two of the name {name}; a {what} needs its own", at, (other,))
-
+        other = Location(
+            first.document.path, documents.span(first.document, ("metadata", "name")), "the first one"
+        )
+        yield Finding(
+            rule, Severity.ERROR, f"there are two of the name {name}; a {what} needs its own", at, (other,)
+        )

@@ -75,7 +75,9 @@ class Document:
     host: tuple[Document, FieldPath] | None = None
 
 
-def loads(data: bytes, path: str = "", *, max_bytes: int | None = MAX_BYTES) -> tuple[list[Document], list[Problem]]:
+def loads(
+    data: bytes, path: str = "", *, max_bytes: int | None = MAX_BYTES
+) -> tuple[list[Document], list[Problem]]:
     """The documents of a file's bytes, and what is wrong with them."""
     if max_bytes is not None and len(data) > max_bytes:
         return [], [_too_long(len(data), max_bytes)]
@@ -99,7 +101,9 @@ def decode(data: bytes, path: str = "") -> tuple[str, list[Problem]]:  # noqa: A
         return "", [Problem(PARSES, message, Span(line, column, line, column + 1))]
 
 
-def load(text: str, path: str = "", *, max_bytes: int | None = MAX_BYTES) -> tuple[list[Document], list[Problem]]:
+def load(
+    text: str, path: str = "", *, max_bytes: int | None = MAX_BYTES
+) -> tuple[list[Document], list[Problem]]:
     """The documents of a text, in order and without the empty ones, and what is wrong with the text.
 
     A fault of the syntax ends the file; the documents before it are returned.
@@ -202,7 +206,8 @@ class _TooDeep(Exception):
 class _Hooks:
     """What the composer asks its resolver for each node: no tag (we read scalars ourselves, which is what makes it
     fast), and a count of the depth, because the C composer recurses on the C stack and ends the process at about
-    40,000 levels, or at a few hundred in a thread with a small stack."""
+    40,000 levels, or at a few hundred in a thread with a small stack.
+    """
 
     depth = 0
 
@@ -347,7 +352,7 @@ def _mapping(node: Node, faults: list[_Fault]) -> dict[str, object]:
         if key.__class__ is not ScalarNode:
             faults.append(_Fault(PARSES, _COMPLEX_KEY, key))
             continue
-        if not key.style and (name in _SPECIAL_KEYS or name[0] in NUMERIC) or key.tag is not None:
+        if (not key.style and (name in _SPECIAL_KEYS or name[0] in NUMERIC)) or key.tag is not None:
             if is_merge(key):
                 inherited |= _merge(key, value, mapping, faults)
                 continue
@@ -392,12 +397,20 @@ def _key(key: ScalarNode, faults: list[_Fault]) -> str:
         if key.tag != _STR:
             faults.append(_foreign_tag(key))
     elif text in WORDS and WORDS[text] is None:
-        faults.append(_Fault(UNAMBIGUOUS, f'key {text or "(empty)"} is null, which kubectl refuses; write "{text}"', key))
+        faults.append(
+            _Fault(
+                UNAMBIGUOUS, f'key {text or "(empty)"} is null, which kubectl refuses; write "{text}"', key
+            )
+        )
     elif name != text:
-        message = f'key {text} is "{name}" to kubectl, and kustomize refuses or keeps it; write "{text}" in quotes'
+        message = (
+            f'key {text} is "{name}" to kubectl, and kustomize refuses or keeps it; write "{text}" in quotes'
+        )
         faults.append(_Fault(UNAMBIGUOUS, message, key))
     elif text in WORDS or number(text) is not text or doubt(text):
-        faults.append(_Fault(UNAMBIGUOUS, f'key {text} is not a string, which kustomize refuses; write "{text}"', key))
+        faults.append(
+            _Fault(UNAMBIGUOUS, f'key {text} is not a string, which kustomize refuses; write "{text}"', key)
+        )
     return name
 
 
@@ -437,7 +450,9 @@ def _tagged(node: Node, faults: list[_Fault]) -> object:
     if value is text and text[:1] in NUMERIC:
         value = number(text)
     if type(value) not in types or (node.tag == _INT and _LOOKS_FLOAT(text)):
-        faults.append(_Fault(TAGS, f'{_short(node.tag)} "{text}" is not of that type, and kubectl refuses it', node))
+        faults.append(
+            _Fault(TAGS, f'{_short(node.tag)} "{text}" is not of that type, and kubectl refuses it', node)
+        )
         return text
     if reason := doubt(text):
         faults.append(_Fault(UNAMBIGUOUS, reason, node))
@@ -458,7 +473,9 @@ _TAG_TYPES: Final[dict[str, tuple[type, ...]]] = {
 }
 _LOOKS_FLOAT: Final = re.compile(r"[-+]?(?:0[0-9]*[89]|[0-9_]*\.|[0-9._]+[eE])").match
 _SPECIAL_KEYS: Final = frozenset(WORDS) | {"<<"}
-_COMPLEX_KEY: Final = "a mapping key is itself a list or mapping, which kubectl refuses; quote it if it is text like '{{ x }}'"
+_COMPLEX_KEY: Final = (
+    "a mapping key is itself a list or mapping, which kubectl refuses; quote it if it is text like '{{ x }}'"
+)
 
 
 def _short(tag: str) -> str:
@@ -470,11 +487,15 @@ def _foreign_tag(node: Node) -> _Fault:
 
 
 def _flow_null(name: str) -> str:
-    return f'the empty value of "{name}" inside {{ }} is null to kubectl and "" to kustomize; write null or ""'
+    return (
+        f'the empty value of "{name}" inside {{ }} is null to kubectl and "" to kustomize; write null or ""'
+    )
 
 
 def _repeated(node: Node, key: Node, name: str) -> str:
-    first = next(other for other, _ in node.value if isinstance(other, ScalarNode) and key_name(other) == name)
+    first = next(
+        other for other, _ in node.value if isinstance(other, ScalarNode) and key_name(other) == name
+    )
     where = f"line {first.start_mark.line + 1}"
     return f'"{name}" is there already on {where}: kubectl takes the last without a word, kustomize refuses; keep one'
 
@@ -513,7 +534,9 @@ def _placed(root: Node, faults: list[_Fault], text: str, document: int) -> list[
     wanted = {id(fault.node) for fault in faults}
     paths = {id(node): path for path, node in _nodes(root) if id(node) in wanted}
     problems = [
-        Problem(fault.kind, fault.message, head_span(lines, fault.node), paths.get(id(fault.node), ()), document)
+        Problem(
+            fault.kind, fault.message, head_span(lines, fault.node), paths.get(id(fault.node), ()), document
+        )
         for fault in unique.values()
     ]
     return sorted(problems, key=lambda problem: problem.span)
@@ -549,7 +572,11 @@ def _expansion_fault(root: Node) -> _Fault | None:
         if isinstance(node, ScalarNode):
             weight += len(node.value) // 64
         else:
-            children = node.value if isinstance(node, SequenceNode) else [part for pair in node.value for part in pair]
+            children = (
+                node.value
+                if isinstance(node, SequenceNode)
+                else [part for pair in node.value for part in pair]
+            )
             for child in children:
                 size, below = measure(child)
                 weight, depth = weight + size, max(depth, below + 1)
@@ -560,7 +587,9 @@ def _expansion_fault(root: Node) -> _Fault | None:
     try:
         total, depth = measure(root)
     except _Recursive as error:
-        return _Fault(LIMITS, "an alias stands inside the very value it repeats; write the value out", error.node)
+        return _Fault(
+            LIMITS, "an alias stands inside the very value it repeats; write the value out", error.node
+        )
     if depth > MAX_DEPTH:
         return _Fault(LIMITS, f"aliases nest {depth} levels deep; at most {MAX_DEPTH} are read", root)
     if total - written > MAX_EXPANSION:
@@ -585,7 +614,13 @@ def _too_long(size: int, limit: int) -> Problem:
 
 
 def _too_deep(span: Span, document: int) -> Problem:
-    return Problem(LIMITS, f"lists and mappings nest more than {MAX_DEPTH} deep here; at most {MAX_DEPTH} are read", span, (), document)
+    return Problem(
+        LIMITS,
+        f"lists and mappings nest more than {MAX_DEPTH} deep here; at most {MAX_DEPTH} are read",
+        span,
+        (),
+        document,
+    )
 
 
 def _control(text: str, document: int = 0) -> Problem:
@@ -608,9 +643,13 @@ def _syntax(error: yaml.YAMLError | UnicodeEncodeError, text: str, document: int
     blank = source[: len(source) - len(source.lstrip())]
     if "\t" in blank:
         start = offset - (lines.place(offset)[1] - 1) + blank.index("\t")
-        return Problem(PARSES, "tab used for indentation; use spaces", lines.span(start, start + 1), (), document)
+        return Problem(
+            PARSES, "tab used for indentation; use spaces", lines.span(start, start + 1), (), document
+        )
     said = str(error.problem or "")
-    message = next((words for part, words in _WORDING if part in said), said.replace("did not find expected", "expected"))
+    message = next(
+        (words for part, words in _WORDING if part in said), said.replace("did not find expected", "expected")
+    )
     if error.context and error.context_mark and error.context_mark.line + 1 != line:
         message += f" ({error.context}, begun on line {error.context_mark.line + 1})"
     message += f": {source.strip()[:_QUOTED]}"
@@ -619,8 +658,14 @@ def _syntax(error: yaml.YAMLError | UnicodeEncodeError, text: str, document: int
 
 _QUOTED: Final = 120
 _WORDING: Final = (
-    ("cannot start any token", "expected a value, and plain text cannot begin with this character; quote the text"),
-    ("mapping values are not allowed", 'a key is not expected here; quote text that holds ": ", or check the indentation'),
+    (
+        "cannot start any token",
+        "expected a value, and plain text cannot begin with this character; quote the text",
+    ),
+    (
+        "mapping values are not allowed",
+        'a key is not expected here; quote text that holds ": ", or check the indentation',
+    ),
     ("could not find expected ':'", "expected ':' behind the key"),
     ("did not find expected key", "expected a key; check the indentation and the quotes"),
     ("did not find expected '-' indicator", "expected '- '; check the indentation"),

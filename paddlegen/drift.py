@@ -32,7 +32,9 @@ def compare(
         spec = (Location(rendered.source, note="the spec it comes from"),)
         if path not in on_disk:
             message = f"{here} is missing: the specs render it, and it is not committed"
-            yield Finding("manifest-current", Severity.ERROR, message, Location(rendered.source), remediation=RENDER)
+            yield Finding(
+                "manifest-current", Severity.ERROR, message, Location(rendered.source), remediation=RENDER
+            )
         elif on_disk[path][0] != rendered.digest:
             yield _difference(here, read(path), rendered, spec)
     if not whole:
@@ -40,7 +42,13 @@ def compare(
     for path, (_, owned) in on_disk.items():
         if owned and path not in files:
             message = "no spec renders this file any more"
-            yield Finding("manifest-has-spec", Severity.ERROR, message, Location(f"{top}/{path}", _line(1, "#")), remediation=RENDER)
+            yield Finding(
+                "manifest-has-spec",
+                Severity.ERROR,
+                message,
+                Location(f"{top}/{path}", _line(1, "#")),
+                remediation=RENDER,
+            )
 
 
 def _difference(here: str, actual: str | None, rendered: Rendered, spec: tuple[Location, ...]) -> Finding:
@@ -49,7 +57,9 @@ def _difference(here: str, actual: str | None, rendered: Rendered, spec: tuple[L
     if actual is None or rendered.text is None:
         return Finding("manifest-current", Severity.ERROR, message, Location(here), spec, RENDER)
     have, want = actual.split("\n"), rendered.text.split("\n")
-    number = next((i for i, (a, b) in enumerate(zip(have, want, strict=False)) if a != b), min(len(have), len(want)))
+    number = next(
+        (i for i, (a, b) in enumerate(zip(have, want, strict=False)) if a != b), min(len(have), len(want))
+    )
     there = have[number].strip() if number < len(have) else ""
     wish = want[number].strip() if number < len(want) else ""
     if wish and there:
@@ -60,7 +70,14 @@ def _difference(here: str, actual: str | None, rendered: Rendered, spec: tuple[L
         message += f": {_short(there)} should not be here"
     number = min(number, len(have) - 1)
     remediation = f"Edit the spec if this was meant, then run `paddlegen render`: it overwrites {here}."
-    return Finding("manifest-current", Severity.ERROR, message, Location(here, _line(number + 1, have[number])), spec, remediation)
+    return Finding(
+        "manifest-current",
+        Severity.ERROR,
+        message,
+        Location(here, _line(number + 1, have[number])),
+        spec,
+        remediation,
+    )
 
 
 def _line(number: int, text: str) -> Span:

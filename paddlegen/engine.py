@@ -169,7 +169,9 @@ class _Run:
         for name in sorted(set(self.selection.clusters) - set(names)):
             hint = catalogue.specs.did_you_mean(name, names)
             message = f"there is no cluster {name!r} below overlays/{hint}"
-            self.result.findings.append(Finding("cluster-exists", Severity.ERROR, message, Location(f"overlays/{name}")))
+            self.result.findings.append(
+                Finding("cluster-exists", Severity.ERROR, message, Location(f"overlays/{name}"))
+            )
         for name in names:
             if self.selection.clusters and name not in self.selection.clusters:
                 continue
@@ -209,7 +211,12 @@ class _Run:
 
     def _identity(self, plain: Mapping[str, bytes]) -> bytes:
         """The digest of everything a job's rendering depends on beside its own file."""
-        parts: list[bytes | str] = [self.code, self._kustomize_identity(), self.openapi, self.repository.config or b""]
+        parts: list[bytes | str] = [
+            self.code,
+            self._kustomize_identity(),
+            self.openapi,
+            self.repository.config or b"",
+        ]
         for path, data in self.repository.overlays.items():
             parts += [path, data]
         for path, data in self.repository.jobs.items():
@@ -231,14 +238,18 @@ class _Run:
 
     # --- jobs
 
-    def _render_files(self, identity: bytes, plain: Mapping[str, bytes], parsed: Mapping[str, Contents]) -> None:
+    def _render_files(
+        self, identity: bytes, plain: Mapping[str, bytes], parsed: Mapping[str, Contents]
+    ) -> None:
         keys = {path: key("job-file", identity, path, data) for path, data in plain.items()}
         known = self.cache.get(list(keys.values())) if not self.selection.jobs else {}
         decoder = msgspec.msgpack.Decoder(list[_Made])
         todo: dict[str, Contents | None] = dict(parsed)
         for path in plain:
             made = decoder.decode(known[keys[path]]) if keys[path] in known else None
-            if made is not None and all(self.on_disk.get(file) == digest for one in made for file, digest, _ in one.files):
+            if made is not None and all(
+                self.on_disk.get(file) == digest for one in made for file, digest, _ in one.files
+            ):
                 self._take(path, made)
             else:
                 todo[path] = None
@@ -255,7 +266,9 @@ class _Run:
             for file, digest, _ in one.files:
                 self.result.files[file] = Rendered(digest, None, path)
 
-    def _build_files(self, files: Mapping[str, Contents | None], keys: Mapping[str, bytes], done: int) -> None:
+    def _build_files(
+        self, files: Mapping[str, Contents | None], keys: Mapping[str, bytes], done: int
+    ) -> None:
         templates = self._templates()
         units: list[Unit] = []
         clean: dict[str, list[_Made]] = {}
@@ -272,7 +285,9 @@ class _Run:
             self.cache.put({keys[path]: encoder.encode(made) for path, made in clean.items()})
 
     def _templates(self) -> dict[str, Template | None]:
-        good: dict[str, Template | None] = {template.value.metadata.name: template for template in self.shared.templates}
+        good: dict[str, Template | None] = {
+            template.value.metadata.name: template for template in self.shared.templates
+        }
         return {**self._broken_templates(), **good}
 
     def _broken_templates(self) -> dict[str, Template | None]:
@@ -301,7 +316,9 @@ class _Run:
         document = entry.source.document
         hint = catalogue.specs.did_you_mean(name, self.repository.clusters)
         at = Location(document.path, span(document, path, key=path[1] == "overrides"))
-        return Finding("cluster-exists", Severity.ERROR, f"there is no cluster {name!r} below overlays/{hint}", at)
+        return Finding(
+            "cluster-exists", Severity.ERROR, f"there is no cluster {name!r} below overlays/{hint}", at
+        )
 
     # --- kustomize
 
@@ -319,7 +336,9 @@ class _Run:
             if packed is None:
                 new.append(unit)
             else:
-                self._finish(unit, msgspec.msgpack.decode(zlib.decompress(packed), type=list[str | None]), clean)
+                self._finish(
+                    unit, msgspec.msgpack.decode(zlib.decompress(packed), type=list[str | None]), clean
+                )
         for shard, texts in self._run_kustomize(new):
             values: dict[bytes, bytes] = {}
             for unit, mine in zip(shard, texts, strict=True):
@@ -388,9 +407,15 @@ class _Run:
         jobs: dict[tuple[str, str, str], tuple[str, _Made]] = {}
         files: dict[str, tuple[str, _Made]] = {}
         for path, one in sorted(self.made, key=lambda made: (made[0], made[1].at)):
-            first = jobs.setdefault((one.cluster, one.namespace, one.name), (path, one)) if one.is_job else (path, one)
+            first = (
+                jobs.setdefault((one.cluster, one.namespace, one.name), (path, one))
+                if one.is_job
+                else (path, one)
+            )
             if first[1] is not one:
-                message = f"there are two jobs {one.name} in the namespace {one.namespace}; rename one of them"
+                message = (
+                    f"there are two jobs {one.name} in the namespace {one.namespace}; rename one of them"
+                )
                 self.result.findings.append(_clash("job-names-unique", message, path, one, first))
                 continue
             for file, _, ref in one.files:
@@ -403,7 +428,9 @@ class _Run:
         hit = {patch for _, one in self.made for patch in one.patches}
         for used in self.overlays.values():
             for patch in used.patches:
-                if patch.id not in hit and not (patch.target is not None and not patch.kustomization.startswith(used.top + "/")):
+                if patch.id not in hit and not (
+                    patch.target is not None and not patch.kustomization.startswith(used.top + "/")
+                ):
                     self.result.findings.append(_idle(patch, used.cluster))
 
 
@@ -480,7 +507,13 @@ def _blame(program: Kustomize, used: Overlay, shard: Sequence[Unit], openapi: by
                 kustomize.build(program, Path(folder, used.top))
             except kustomize.BuildError as error:
                 return _build_finding(used, used.entries[count - 1], error.message)
-    return Finding("overlay-builds", Severity.ERROR, message, Location(next(reversed(used.kustomizations))), cluster=used.cluster)
+    return Finding(
+        "overlay-builds",
+        Severity.ERROR,
+        message,
+        Location(next(reversed(used.kustomizations))),
+        cluster=used.cluster,
+    )
 
 
 def _build_finding(used: Overlay, patches: Sequence[Patch], message: str) -> Finding:
@@ -489,16 +522,28 @@ def _build_finding(used: Overlay, patches: Sequence[Patch], message: str) -> Fin
     path: tuple[str | int, ...] = () if patch.document else patch.path
     if isinstance(document.value, list):
         operations = [o.get("path") if isinstance(o, dict) else None for o in document.value]
-        named = [i for i, target in enumerate(operations) if isinstance(target, str) and f'"{target}"' in message]
+        named = [
+            i for i, target in enumerate(operations) if isinstance(target, str) and f'"{target}"' in message
+        ]
         path = (named[0], "path") if named else path
     at = Location(document.path, span(document, path))
     return Finding("overlay-builds", Severity.ERROR, f"kustomize: {message}", at, cluster=used.cluster)
 
 
 def _idle(patch: Patch, cluster: str) -> Finding:
-    document, path = (patch.at, patch.path) if patch.target is not None or patch.document is None else (patch.document, ("metadata", "name"))
+    document, path = (
+        (patch.at, patch.path)
+        if patch.target is not None or patch.document is None
+        else (patch.document, ("metadata", "name"))
+    )
     message = f"this patch matches no object of {cluster}; correct its target, or remove it"
-    return Finding("patch-matches-object", Severity.ERROR, message, Location(document.path, span(document, path)), cluster=cluster)
+    return Finding(
+        "patch-matches-object",
+        Severity.ERROR,
+        message,
+        Location(document.path, span(document, path)),
+        cluster=cluster,
+    )
 
 
 def _clash(rule: str, message: str, path: str, one: _Made, other: tuple[str, _Made]) -> Finding:

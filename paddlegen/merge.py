@@ -51,7 +51,6 @@ def merge_pod_templates(base: Mapping[str, Any], over: Mapping[str, Any]) -> dic
     return _merge_maps(base, over, _merge_pod_field)
 
 
-
 def _merge_maps(
     base: Mapping[str, Any], over: Mapping[str, Any], field: Callable[[str, Any, Any], Any]
 ) -> dict[str, Any]:

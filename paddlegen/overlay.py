@@ -110,7 +110,9 @@ class Overlay:
             value = dict(document.value) if isinstance(document.value, dict) else {}
             for field in ("patchesStrategicMerge", "patchesJson6902", "patches"):
                 if field in value:
-                    value[field] = [entry for i, entry in enumerate(_list(value, field)) if (path, field, i) in kept]
+                    value[field] = [
+                        entry for i, entry in enumerate(_list(value, field)) if (path, field, i) in kept
+                    ]
             kustomizations[path] = replace(document, value=value)
         return replace(self, kustomizations=kustomizations, patches=tuple(_renumbered(self.entries[:count])))
 
@@ -221,7 +223,9 @@ def _refusals(document: Document) -> Iterator[Finding]:
             yield Finding("overlay-is-shardable", Severity.ERROR, f"{field} {reason}", at)
 
 
-def _patches(path: str, document: Document, files: Mapping[str, bytes], findings: list[Finding]) -> Iterator[Patch]:
+def _patches(
+    path: str, document: Document, files: Mapping[str, bytes], findings: list[Finding]
+) -> Iterator[Patch]:
     folder = posixpath.dirname(path)
     for field in ("patchesStrategicMerge", "patchesJson6902", "patches"):
         for index, entry in enumerate(_list(document.value, field)):
@@ -229,7 +233,9 @@ def _patches(path: str, document: Document, files: Mapping[str, bytes], findings
             target = entry.get("target") if isinstance(entry, dict) else None
             for patch in _patch_documents(folder, document, here, entry, files, findings):
                 number = 0 if patch is None else patch.index
-                yield Patch(f"{path}#{field}/{index}/{number}", path, field, index, document, here, patch, target)
+                yield Patch(
+                    f"{path}#{field}/{index}/{number}", path, field, index, document, here, patch, target
+                )
 
 
 def _patch_documents(
@@ -267,9 +273,7 @@ def _patch_documents(
         yield from loaded
 
 
-def _routed(
-    path: str, value: Any, patches: Iterable[Patch], bases: Sequence[Base]
-) -> dict[str, Any]:
+def _routed(path: str, value: Any, patches: Iterable[Patch], bases: Sequence[Base]) -> dict[str, Any]:
     """The kustomization without the named patches whose object is not in the shard."""
     routed: dict[str, Any] = dict(value)
     by_entry: dict[tuple[str, int], list[Patch]] = {}
@@ -315,7 +319,7 @@ def _same_object(value: Any, ref: ObjectRef) -> bool:
 
 
 def _selects(target: Mapping[str, Any], base: Base) -> bool:
-    """kustomize's selector: anchored regular expressions, and label selectors (api/types/selector.go)."""
+    """Kustomize's selector: anchored regular expressions, and label selectors (api/types/selector.go)."""
     group, _, version = base.ref.api_version.rpartition("/")
     wanted = (
         ("group", group),
@@ -340,7 +344,9 @@ def _full_match(pattern: str, text: str) -> bool:
         return True  # kustomize will say what is wrong with it
 
 
-_REQUIREMENT = re.compile(r"\s*(?:(!)\s*)?([^\s=!,()]+)\s*(?:(==|=|!=)\s*([^\s,()]*)|(in|notin)\s*\(([^)]*)\))?\s*(?:,|$)")
+_REQUIREMENT = re.compile(
+    r"\s*(?:(!)\s*)?([^\s=!,()]+)\s*(?:(==|=|!=)\s*([^\s,()]*)|(in|notin)\s*\(([^)]*)\))?\s*(?:,|$)"
+)
 
 
 def _label_selector(selector: str, labels: Mapping[str, str]) -> bool:

@@ -75,13 +75,20 @@ class Output:
 
 
 def job_unit(
-    entry: JobEntry, cluster: ClusterEntry, templates: Mapping[str, Template | None], storage: Sequence[StorageEntry]
+    entry: JobEntry,
+    cluster: ClusterEntry,
+    templates: Mapping[str, Template | None],
+    storage: Sequence[StorageEntry],
 ) -> Unit:
     """A job on a cluster, with its base objects or the findings that prevent them."""
     metadata = entry.value.metadata
     namespace = metadata.namespace or "default"
     unit = Unit(cluster, entry.source.document, namespace, metadata.name)
-    specs = {s.name: s for s in map(_storage, storage) if s.namespace == namespace and _is_for(s.body.clusters, cluster)}
+    specs = {
+        s.name: s
+        for s in map(_storage, storage)
+        if s.namespace == namespace and _is_for(s.body.clusters, cluster)
+    }
     resolution = resolve(entry.value, entry.source, cluster.cluster.name, templates, specs)
     unit.resolution = resolution
     unit.is_broken = resolution.job is None
@@ -151,7 +158,10 @@ def _built(outputs: Iterable[Manifest | Violation]) -> list[Manifest | Violation
 def _check(
     unit: Unit, objects: Mapping[ObjectRef, tuple[Manifest, Document]], overlay: Overlay
 ) -> Iterator[Finding]:
-    view = View([document.value for _, document in objects.values() if isinstance(document.value, dict)], unit.cluster.cluster)
+    view = View(
+        [document.value for _, document in objects.values() if isinstance(document.value, dict)],
+        unit.cluster.cluster,
+    )
     for policy in policies().values():
         for ref, (_, document) in objects.items():
             assert isinstance(document.value, dict)  # noqa: S101  # as above

@@ -46,7 +46,9 @@ def load(package: str, name: str, attribute: str, kind: type[T]) -> T:
         raise RegistrationError(message)
     member = defined[attribute]
     if not isinstance(member, kind):
-        message = f"{module}.{attribute} is of type {type(member).__name__}; {package} holds {kind.__name__} values"
+        message = (
+            f"{module}.{attribute} is of type {type(member).__name__}; {package} holds {kind.__name__} values"
+        )
         raise RegistrationError(message)
     if member.name != name:
         message = f"{module}.{attribute} is named {member.name!r}; its file says {name!r}"

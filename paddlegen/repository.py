@@ -23,15 +23,20 @@ COMPONENTS = ("v1", "v1beta1")
 """Folders of `overlays/` that hold a kustomize Component and no cluster."""
 
 
-class ConfigBody(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", omit_defaults=True, kw_only=True):
+class ConfigBody(
+    Struct, frozen=True, forbid_unknown_fields=True, rename="camel", omit_defaults=True, kw_only=True
+):
     """The `spec` of paddlegen.yaml."""
 
     kustomize: Annotated[
-        str | UnsetType, Meta(description="The kustomize to run, relative to this file; the bundled one if absent.")
+        str | UnsetType,
+        Meta(description="The kustomize to run, relative to this file; the bundled one if absent."),
     ] = UNSET
 
 
-class Config(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", omit_defaults=True, kw_only=True):
+class Config(
+    Struct, frozen=True, forbid_unknown_fields=True, rename="camel", omit_defaults=True, kw_only=True
+):
     """The settings of a repository; the file marks its root."""
 
     api_version: Literal["paddlegen.dev/v1"]
@@ -52,12 +57,20 @@ class Repository:
     def clusters(self) -> list[str]:
         """Every folder of `overlays/` that has a profile, or could only be a cluster without one."""
         folders = {path.split("/")[1] for path in self.overlays if path.count("/") > 1}
-        profiled = {path.split("/")[1] for path in self.overlays if path.count("/") == 2 and path.endswith("/cluster.yaml")}  # noqa: PLR2004  # overlays/<cluster>/cluster.yaml
+        profiled = {
+            path.split("/")[1]
+            for path in self.overlays
+            if path.count("/") == 2 and path.endswith("/cluster.yaml")
+        }  # overlays/<cluster>/cluster.yaml
         kustomized = {name for name in folders - profiled if not self._is_component(name)}
         return sorted(profiled | kustomized)
 
     def _is_component(self, name: str) -> bool:
-        texts = [data for path, data in self.overlays.items() if path.startswith(f"{OVERLAYS}/{name}/kustomization.")]
+        texts = [
+            data
+            for path, data in self.overlays.items()
+            if path.startswith(f"{OVERLAYS}/{name}/kustomization.")
+        ]
         return name in COMPONENTS or not texts or any(b"kind: Component" in text for text in texts)
 
 

@@ -205,7 +205,9 @@ def _layers(
     params = dict(_params(spec, source, chain, faults))
     for template in chain:
         value = {key: item for key, item in template.body["spec"].items() if key not in _ONLY_IN_JOB}
-        yield Layer(template.document, ("spec",), _substitute(value, params, template.document, ("spec",), faults))
+        yield Layer(
+            template.document, ("spec",), _substitute(value, params, template.document, ("spec",), faults)
+        )
     value = {key: item for key, item in own.items() if key not in _ONLY_IN_JOB}
     yield Layer(source.document, ("spec",), _substitute(value, params, source.document, ("spec",), faults))
     override = (own.get("overrides") or {}).get(cluster)
@@ -215,14 +217,20 @@ def _layers(
 
 
 def _chain(
-    at: Place, names: Sequence[str], templates: Mapping[str, Template | None], above: tuple[str, ...], faults: list[Fault]
+    at: Place,
+    names: Sequence[str],
+    templates: Mapping[str, Template | None],
+    above: tuple[str, ...],
+    faults: list[Fault],
 ) -> Iterator[Template]:
     """The templates of an `extends` list, each after the ones it extends itself."""
     for index, name in enumerate(names):
         place = Place(at.document, (*at.path, index))
         if name in above:
             loop = " extends ".join((*above[above.index(name) :], name))
-            faults.append(Fault(place, Violation((), f"a template cannot extend itself: {loop}", "template-acyclic")))
+            faults.append(
+                Fault(place, Violation((), f"a template cannot extend itself: {loop}", "template-acyclic"))
+            )
         elif name not in templates:
             hint = specs.did_you_mean(name, sorted(templates))
             message = f"there is no job template {name!r} in jobs/templates/{hint}"
@@ -279,7 +287,11 @@ def _fits(value: object, wanted: str) -> bool:
 
 
 def _substitute(
-    value: Any, params: Mapping[str, str | int | float | bool], document: Document, path: FieldPath, faults: list[Fault]
+    value: Any,
+    params: Mapping[str, str | int | float | bool],
+    document: Document,
+    path: FieldPath,
+    faults: list[Fault],
 ) -> Any:
     """The value with `${params.x}` replaced: typed where it stands alone, as text inside text."""
     if isinstance(value, dict):
@@ -297,7 +309,7 @@ def _substitute(
     return _filled(value, params)
 
 
-def _text(value: str | int | float | bool) -> str:
+def _text(value: str | float | bool) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -310,8 +322,10 @@ def _idle_nulls(merged: Mapping[str, Any], layer: Layer) -> Iterator[Fault]:
         for key, value in over.items():
             inherited = base.get(key) if isinstance(base, dict) else None
             if value is None and not (isinstance(base, dict) and key in base) and "podTemplate" not in path:
-                message = f"{key} is null, which deletes an inherited value, but there is none; write \"\" for empty text"
-                yield Fault(Place(layer.document, (*path, key)), Violation((), message, "null-deletes-something"))
+                message = f'{key} is null, which deletes an inherited value, but there is none; write "" for empty text'
+                yield Fault(
+                    Place(layer.document, (*path, key)), Violation((), message, "null-deletes-something")
+                )
             else:
                 yield from visit(inherited, value, (*path, key))
 
@@ -355,4 +369,3 @@ def _complete(job: JobFields, role: Role) -> Role:
             replaced = {mount.mount_path for mount in own}
             values[name] = [mount for mount in general if mount.mount_path not in replaced] + own
     return msgspec.structs.replace(role, **values) if values else role
-

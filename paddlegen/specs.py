@@ -49,7 +49,9 @@ def parse(document: Document, kind: type[T]) -> Parsed[T]:
     """Read a document as one of the kinds of `model.job` or `model.cluster`."""
     body = document.value
     if not isinstance(body, dict):
-        return Parsed(None, {}, (Violation((), f"this is {_typename(body)}; a mapping is needed", VALUES_ALLOWED),))
+        return Parsed(
+            None, {}, (Violation((), f"this is {_typename(body)}; a mapping is needed", VALUES_ALLOWED),)
+        )
     try:
         return Parsed(msgspec.convert(without_nulls(body), kind), body)
     except msgspec.ValidationError:
@@ -83,7 +85,13 @@ def did_you_mean(word: str, known: list[str]) -> str:
     """`; did you mean ...?` for the known word that is close, or the few that exist, or nothing."""
     lowered = {name.lower(): name for name in known}
     close = get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
-    return f"; did you mean {lowered[close[0]]}?" if close else f"; it has {_and(known)}" if 0 < len(known) <= 8 else ""
+    return (
+        f"; did you mean {lowered[close[0]]}?"
+        if close
+        else f"; it has {_and(known)}"
+        if 0 < len(known) <= 8
+        else ""
+    )
 
 
 def _parse_slowly(document: Document, body: dict[str, Any], kind: type[T]) -> Parsed[T]:
@@ -98,7 +106,12 @@ def _parse_slowly(document: Document, body: dict[str, Any], kind: type[T]) -> Pa
 
 
 def _as_written(
-    value: Any, schema: dict[str, Any], root: dict[str, Any], document: Document, path: FieldPath, taken: set[FieldPath]
+    value: Any,
+    schema: dict[str, Any],
+    root: dict[str, Any],
+    document: Document,
+    path: FieldPath,
+    taken: set[FieldPath],
 ) -> Any:
     """The value with plain scalars as text where the schema wants text and nothing else fits."""
     branches = list(_branches(schema, root))
@@ -155,7 +168,11 @@ def _explain(error: Any, path: FieldPath, root: dict[str, Any]) -> Iterator[Viol
         case "additionalProperties":
             known = sorted(schema.get("properties", {}))
             for key in detail["unexpected"]:
-                yield Violation((*path, key), f"{key} is no field of {_owner(path)}{did_you_mean(key, known)}", FIELDS_KNOWN)
+                yield Violation(
+                    (*path, key),
+                    f"{key} is no field of {_owner(path)}{did_you_mean(key, known)}",
+                    FIELDS_KNOWN,
+                )
         case "required":
             yield Violation(path, f"{_owner(path)} has no {detail['property']}; it needs one", VALUES_ALLOWED)
         case "enum":
@@ -165,23 +182,35 @@ def _explain(error: Any, path: FieldPath, root: dict[str, Any]) -> Iterator[Viol
         case "anyOf":
             yield from _explain_any_of(error, path, schema, root)
         case "type":
-            yield Violation(path, _wrong_type(field, instance, [schema.get("type", "string")]), VALUES_ALLOWED)
+            yield Violation(
+                path, _wrong_type(field, instance, [schema.get("type", "string")]), VALUES_ALLOWED
+            )
         case "pattern" | "maxLength" | "minLength":
             wish = schema.get("description") or f"it must match {schema.get('pattern', '')}"
             if name == "minLength":
                 wish = "it needs a value"
             elif name == "maxLength":
                 wish = f"at most {schema['maxLength']} characters are allowed"
-            yield Violation(path, f"{field} is {_show(instance)}; {wish[0].lower() + wish[1:]}", VALUES_ALLOWED)
+            yield Violation(
+                path, f"{field} is {_show(instance)}; {wish[0].lower() + wish[1:]}", VALUES_ALLOWED
+            )
         case "minimum":
-            yield Violation(path, f"{field} is {_show(instance)}; it needs to be at least {schema['minimum']}", VALUES_ALLOWED)
+            yield Violation(
+                path,
+                f"{field} is {_show(instance)}; it needs to be at least {schema['minimum']}",
+                VALUES_ALLOWED,
+            )
         case "maximum":
-            yield Violation(path, f"{field} is {_show(instance)}; it can be at most {schema['maximum']}", VALUES_ALLOWED)
+            yield Violation(
+                path, f"{field} is {_show(instance)}; it can be at most {schema['maximum']}", VALUES_ALLOWED
+            )
         case _:
             yield Violation(path, f"{field} is {_show(instance)}; {error.message}", VALUES_ALLOWED)
 
 
-def _explain_any_of(error: Any, path: FieldPath, schema: dict[str, Any], root: dict[str, Any]) -> Iterator[Violation]:
+def _explain_any_of(
+    error: Any, path: FieldPath, schema: dict[str, Any], root: dict[str, Any]
+) -> Iterator[Violation]:
     import jsonschema_rs
 
     instance = error.instance
@@ -193,7 +222,9 @@ def _explain_any_of(error: Any, path: FieldPath, schema: dict[str, Any], root: d
             yield from _explain(inner, (*path, *inner.instance_path), part)
         return
     types = [str(b.get("type", "string")) for b in branches]
-    yield Violation(path, _wrong_type(str(path[-1]) if path else "the value", instance, types), VALUES_ALLOWED)
+    yield Violation(
+        path, _wrong_type(str(path[-1]) if path else "the value", instance, types), VALUES_ALLOWED
+    )
 
 
 def _lookup(schema: dict[str, Any], path: list[str | int]) -> dict[str, Any]:
@@ -205,7 +236,11 @@ def _lookup(schema: dict[str, Any], path: list[str | int]) -> dict[str, Any]:
 
 def _wrong_type(field: str, instance: Any, types: list[str]) -> str:
     names = list(dict.fromkeys(_ARTICLES.get(t, t) for t in types if t != "number" or "integer" not in types))
-    quoted = ' (it is in quotes; remove them)' if isinstance(instance, str) and types == ["integer"] and instance.isdigit() else ""
+    quoted = (
+        " (it is in quotes; remove them)"
+        if isinstance(instance, str) and types == ["integer"] and instance.isdigit()
+        else ""
+    )
     return f"{field} is {_typename(instance)} ({_show(instance)}); {_one_of(names)} is needed{quoted}"
 
 

@@ -14,7 +14,9 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-golden", action="store_true", help="write what the code says into tests/golden/")
+    parser.addoption(
+        "--update-golden", action="store_true", help="write what the code says into tests/golden/"
+    )
 
 
 @pytest.fixture

@@ -179,7 +179,7 @@ def test_version_is_also_an_option_among_others(capsys: pytest.CaptureFixture[st
 def test_a_closed_pipe_ends_the_run_quietly(arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    run = subprocess.run(  # noqa: S603
+    run = subprocess.run(
         [sys.executable, "-m", "paddlegen", *arguments], stdout=writer, stderr=subprocess.PIPE, check=False
     )
     os.close(writer)
@@ -190,7 +190,7 @@ def test_a_closed_pipe_ends_the_run_quietly(arguments: list[str]) -> None:
 @pytest.mark.parametrize("arguments", [["--help"], ["completion", "bash"]])
 def test_a_full_disk_is_not_a_bug(arguments: list[str]) -> None:
     with open("/dev/full", "wb") as full:  # noqa: PTH123
-        run = subprocess.run(  # noqa: S603
+        run = subprocess.run(
             [sys.executable, "-m", "paddlegen", *arguments], stdout=full, stderr=subprocess.PIPE, check=False
         )
     assert run.returncode == ExitCode.ERROR
@@ -261,7 +261,7 @@ def test_show_completion_prints_the_same_script(name: str, capsys: pytest.Captur
     shell.run(["completion", name])
     script = capsys.readouterr().out
     environ = os.environ | {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
-    run = subprocess.run(  # noqa: S603
+    run = subprocess.run(
         [sys.executable, "-m", "paddlegen", "--show-completion", name],
         capture_output=True, text=True, check=True, env=environ,
     )  # fmt: skip
@@ -269,7 +269,7 @@ def test_show_completion_prints_the_same_script(name: str, capsys: pytest.Captur
 
 
 def _complete(instruction: str, environ: dict[str, str]) -> str:
-    run = subprocess.run(  # noqa: S603
+    run = subprocess.run(
         [sys.executable, "-m", "paddlegen"],
         capture_output=True, text=True, check=True,
         env=os.environ | {"_PADDLEGEN_COMPLETE": instruction} | environ,
@@ -278,5 +278,5 @@ def _complete(instruction: str, environ: dict[str, str]) -> str:
 
 
 def _python(code: str) -> str:
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return run.stdout

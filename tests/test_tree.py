@@ -334,7 +334,7 @@ def test_a_file_that_could_never_be_replaced_is_a_bug_of_the_caller(tmp_path: Pa
 def test_a_second_writer_is_told_who_holds_the_lock(tmp_path: Path) -> None:
     code = "import sys; from pathlib import Path; from paddlegen.lock import lock\nwith lock(Path(sys.argv[1])): pass"
     with lock(tmp_path):
-        done = subprocess.run(  # noqa: S603
+        done = subprocess.run(
             [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False
         )
         message = f"another paddlegen is writing this repository (process {os.getpid()}); wait for it to end"
@@ -418,12 +418,12 @@ def mounted(folder: Path, options: str) -> Iterator[None]:
     command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
     if not ROOT_USER or sys.platform != "linux":
         pytest.skip("only root can mount a disk to fill")
-    if subprocess.run(command, capture_output=True, check=False).returncode:  # noqa: S603
+    if subprocess.run(command, capture_output=True, check=False).returncode:
         pytest.skip("this system does not let us mount a disk to fill")
     try:
         yield
     finally:
-        subprocess.run(["umount", str(folder)], check=True)  # noqa: S603, S607
+        subprocess.run(["umount", str(folder)], check=True)
 
 
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
@@ -446,13 +446,13 @@ def test_a_read_only_disk_is_named(tmp_path: Path) -> None:
         root = tmp_path / "disk"
         put(root / "out", OLD)
         before = snapshot(root)
-        subprocess.run(["mount", "-o", "remount,ro", str(root)], check=True)  # noqa: S603, S607
+        subprocess.run(["mount", "-o", "remount,ro", str(root)], check=True)
         with pytest.raises(WorkspaceError, match="Read-only file system; make the disk writable"), lock(root):
             pass
         with pytest.raises(WorkspaceError, match="Read-only file system"):
             tree.write(root, "out", NEXT, [])
         assert snapshot(root) == before
-        subprocess.run(["mount", "-o", "remount,rw", str(root)], check=True)  # noqa: S603, S607
+        subprocess.run(["mount", "-o", "remount,rw", str(root)], check=True)
 
 
 def test_a_tree_on_another_disk_is_staged_there(tmp_path: Path) -> None:

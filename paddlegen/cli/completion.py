@@ -25,9 +25,7 @@ def main(shell: Annotated[Shell, typer.Argument(help="The shell that will read i
     For bash: paddlegen completion bash > ~/.local/share/bash-completion/completions/paddlegen
     """
     # typer has no public name for it; this one has been here since 0.9.
-    from typer.completion import get_completion_script  # type: ignore[attr-defined]  # noqa: PLC0415
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
-    script = get_completion_script(
-        prog_name=NAME, complete_var=COMPLETE_VARIABLE, shell=shell.value
-    )
+    script = get_completion_script(prog_name=NAME, complete_var=COMPLETE_VARIABLE, shell=shell.value)
     console.out(f"{script}\n")

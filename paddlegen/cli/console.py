@@ -42,7 +42,7 @@ _LINE_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 
 def emit(report: Report, format_name: str | None, sources: Sources) -> None:
     """Print a report on standard output; a format of None is chosen by where the output goes."""
-    from paddlegen import reports  # noqa: PLC0415  # not every command has a report
+    from paddlegen import reports  # not every command has a report
 
     chosen = reports.load(format_name or default_format(sys.stdout, os.environ))
     render = chosen.render

@@ -42,7 +42,9 @@ Format = Annotated[
 
 Root = Annotated[
     Path | None,
-    typer.Option("--root", metavar="DIR", help="The repository; the one around the working directory if not given."),
+    typer.Option(
+        "--root", metavar="DIR", help="The repository; the one around the working directory if not given."
+    ),
 ]
 """`--root`."""
 

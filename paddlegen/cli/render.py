@@ -27,7 +27,9 @@ def main(
     root: options.Root = None,
     format_: options.Format = None,
     cache: options.UseCache = True,  # noqa: FBT002  # typer's signature
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be written, and write nothing.")] = False,  # noqa: FBT002
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be written, and write nothing.")
+    ] = False,
 ) -> int:
     """Write the manifests of every job and cluster.
 
@@ -43,7 +45,9 @@ def main(
         return _render(opened, selection, format_, use_cache=cache, write=True)
 
 
-def _render(opened: Session, selection: Selection, format_: str | None, *, use_cache: bool, write: bool) -> int:
+def _render(
+    opened: Session, selection: Selection, format_: str | None, *, use_cache: bool, write: bool
+) -> int:
     disk = session.on_disk(opened)
     result = session.render(opened, disk, selection, label="Rendering", use_cache=use_cache)
     delete = _left_over(result, disk, selection)

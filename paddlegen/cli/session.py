@@ -53,7 +53,12 @@ def on_disk(session: Session) -> dict[str, tree.Found]:
 
 
 def render(
-    session: Session, disk: Mapping[str, tree.Found], selection: Selection, *, label: str, use_cache: bool = True
+    session: Session,
+    disk: Mapping[str, tree.Found],
+    selection: Selection,
+    *,
+    label: str,
+    use_cache: bool = True,
 ) -> Rendering:
     """Render in memory, with progress on a terminal."""
     # Many small objects that stay: the collector would walk them again and again.
@@ -79,7 +84,9 @@ def render(
 
 def _refuse_unknown_jobs(selection: Selection, result: Rendering) -> None:
     if selection.jobs and not result.jobs and not result.findings:
-        message = f"no job spec is called {', '.join(sorted(selection.jobs))}; `paddlegen list` shows their names"
+        message = (
+            f"no job spec is called {', '.join(sorted(selection.jobs))}; `paddlegen list` shows their names"
+        )
         raise UsageError(message)
 
 

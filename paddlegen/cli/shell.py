@@ -87,7 +87,7 @@ def _root(
     _: Annotated[
         bool,
         typer.Option("--version", "-V", help="Print the version.", callback=_version, is_eager=True),
-    ] = False,  # noqa: FBT002  # typer's signature
+    ] = False,  # typer's signature
 ) -> None:
     """Compile PaddlePaddle job specs in Git into the manifests each cluster needs, and prove them."""
     console.colour.set(color)

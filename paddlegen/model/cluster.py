@@ -15,14 +15,17 @@ KubernetesVersion = Annotated[
 ]
 Version = Annotated[
     str,
-    Meta(pattern=r"^v?[0-9]+\.[0-9]+(\.[0-9]+)?(-[0-9A-Za-z.-]+)?$", description="A release, as the project tags it."),
+    Meta(
+        pattern=r"^v?[0-9]+\.[0-9]+(\.[0-9]+)?(-[0-9A-Za-z.-]+)?$",
+        description="A release, as the project tags it.",
+    ),
 ]
-PaddleOperatorVersion = Literal[
-    "0.2.0", "0.2.1", "0.3.0", "0.3.1", "0.3.2", "0.3.3", "0.3.4", "0.3.5"
-]
+PaddleOperatorVersion = Literal["0.2.0", "0.2.1", "0.3.0", "0.3.1", "0.3.2", "0.3.3", "0.3.4", "0.3.5"]
 
 
-class _Part(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", omit_defaults=True, kw_only=True):
+class _Part(
+    Struct, frozen=True, forbid_unknown_fields=True, rename="camel", omit_defaults=True, kw_only=True
+):
     """A part of the profile; what is absent is unknown unless a default is named."""
 
 
@@ -99,12 +102,16 @@ class Namespace(_Part):
 class ClusterBody(_Part):
     """The `spec` of a cluster profile."""
 
-    kubernetes: Annotated[KubernetesVersion | UnsetType, Meta(description="Version of the API server.")] = UNSET
+    kubernetes: Annotated[KubernetesVersion | UnsetType, Meta(description="Version of the API server.")] = (
+        UNSET
+    )
     crd: Annotated[
         CrdFlavour | UnsetType,
         Meta(description="Flavour of the CRDs; by the Kubernetes version if absent (v1 from 1.16)."),
     ] = UNSET
-    default_target: Annotated[TargetName, Meta(description="The API jobs are rendered for.")] = "paddle-operator"
+    default_target: Annotated[TargetName, Meta(description="The API jobs are rendered for.")] = (
+        "paddle-operator"
+    )
     gang: Annotated[
         GangMode | UnsetType,
         Meta(
@@ -124,7 +131,9 @@ class ClusterBody(_Part):
     node_pools: list[NodePool] | UnsetType = UNSET
     storage_classes: list[str] | UnsetType = UNSET
     namespaces: list[Namespace] | UnsetType = UNSET
-    registries: Annotated[list[NonEmpty] | UnsetType, Meta(description="Image registries that are allowed.")] = UNSET
+    registries: Annotated[
+        list[NonEmpty] | UnsetType, Meta(description="Image registries that are allowed.")
+    ] = UNSET
     ip_family: Literal["IPv4", "IPv6", "DualStack"] | UnsetType = UNSET
     stage: Literal["debug", "production"] | UnsetType = UNSET
 
@@ -175,7 +184,9 @@ class Cluster(Struct, frozen=True, kw_only=True):
     @property
     def has_volcano(self) -> bool:
         """True if the profile names Volcano, or the operator runs with --scheduling=volcano."""
-        return not isinstance(self.body.volcano, UnsetType) or self.body.paddle_operator.scheduling == "volcano"
+        return (
+            not isinstance(self.body.volcano, UnsetType) or self.body.paddle_operator.scheduling == "volcano"
+        )
 
     @property
     def gang(self) -> GangMode:

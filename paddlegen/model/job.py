@@ -50,7 +50,10 @@ class Metadata(_Part, kw_only=True):
     """Who the job is."""
 
     name: Annotated[
-        Name, Meta(description="The job's name. Pods are called `<name>-<role>-<index>`.", examples=["wide-and-deep"])
+        Name,
+        Meta(
+            description="The job's name. Pods are called `<name>-<role>-<index>`.", examples=["wide-and-deep"]
+        ),
     ]
     namespace: Annotated[
         Name | UnsetType, Meta(description="The namespace of every object of the job; `default` if absent.")
@@ -98,7 +101,16 @@ class HostPath(_Part, kw_only=True):
 
     path: MountPath
     type: (
-        Literal["", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice"]
+        Literal[
+            "",
+            "DirectoryOrCreate",
+            "Directory",
+            "FileOrCreate",
+            "File",
+            "Socket",
+            "CharDevice",
+            "BlockDevice",
+        ]
         | UnsetType
     ) = UNSET
 
@@ -119,7 +131,9 @@ class Csi(_Part, kw_only=True):
 class _Volume(_Part, kw_only=True):
     """Where data lives, and the claim through which pods reach it."""
 
-    nfs: Annotated[Nfs | UnsetType, Meta(description="An NFS export, as a PersistentVolume and its claim.")] = UNSET
+    nfs: Annotated[
+        Nfs | UnsetType, Meta(description="An NFS export, as a PersistentVolume and its claim.")
+    ] = UNSET
     host_path: Annotated[HostPath | UnsetType, Meta(description="A directory of the node.")] = UNSET
     csi: Annotated[Csi | UnsetType, Meta(description="A volume of a CSI driver that exists already.")] = UNSET
     claim: Annotated[
@@ -130,7 +144,9 @@ class _Volume(_Part, kw_only=True):
         str | UnsetType,
         Meta(description="The storageClassName. Alone, it asks that class for a new volume."),
     ] = UNSET
-    size: Annotated[Quantity | UnsetType, Meta(description="Capacity and request.", examples=["10Gi"])] = UNSET
+    size: Annotated[Quantity | UnsetType, Meta(description="Capacity and request.", examples=["10Gi"])] = (
+        UNSET
+    )
     access_modes: Annotated[
         list[AccessMode] | UnsetType, Meta(description="Access modes; [ReadWriteMany] if absent.")
     ] = UNSET
@@ -141,7 +157,8 @@ class _Volume(_Part, kw_only=True):
     ] = UNSET
     mount_options: list[str] | UnsetType = UNSET
     volume_name: Annotated[
-        ObjectName | UnsetType, Meta(description="The PersistentVolume's name; `<namespace>-<claim>` if absent.")
+        ObjectName | UnsetType,
+        Meta(description="The PersistentVolume's name; `<namespace>-<claim>` if absent."),
     ] = UNSET
     claim_name: Annotated[
         ObjectName | UnsetType, Meta(description="The PersistentVolumeClaim's name; derived if absent.")
@@ -152,7 +169,9 @@ class Mount(_Volume, kw_only=True):
     """Storage a role mounts: a StorageSpec by name (`use`), or a volume described in place."""
 
     mount_path: MountPath
-    use: Annotated[Name | UnsetType, Meta(description="The name of a StorageSpec in the job's namespace.")] = UNSET
+    use: Annotated[
+        Name | UnsetType, Meta(description="The name of a StorageSpec in the job's namespace.")
+    ] = UNSET
     name: Annotated[
         Name | UnsetType,
         Meta(description="The volume's name in the pod; needed when the volume is described in place."),
@@ -175,27 +194,40 @@ class RoleFields(_Part, kw_only=True):
     image_pull_secrets: Annotated[
         list[ObjectName] | UnsetType, Meta(description="Names of Secrets.", examples=[["registry"]])
     ] = UNSET
-    container_name: Annotated[Name | UnsetType, Meta(description="The container's name; `paddle` if absent.")] = UNSET
+    container_name: Annotated[
+        Name | UnsetType, Meta(description="The container's name; `paddle` if absent.")
+    ] = UNSET
     command: Annotated[list[str] | UnsetType, Meta(examples=[["python"]])] = UNSET
-    args: Annotated[list[str] | UnsetType, Meta(examples=[["-m", "paddle.distributed.launch", "train.py"]])] = UNSET
+    args: Annotated[
+        list[str] | UnsetType, Meta(examples=[["-m", "paddle.distributed.launch", "train.py"]])
+    ] = UNSET
     working_dir: str | UnsetType = UNSET
     env: Annotated[
         dict[str, str | EnvSource] | UnsetType,
-        Meta(description="Environment variables. Plain values are the text that was written.", examples=[{"GLOG_v": "0"}]),
+        Meta(
+            description="Environment variables. Plain values are the text that was written.",
+            examples=[{"GLOG_v": "0"}],
+        ),
     ] = UNSET
-    env_from: Annotated[list[dict[str, Any]] | UnsetType, Meta(description="As in a Kubernetes container.")] = UNSET
+    env_from: Annotated[
+        list[dict[str, Any]] | UnsetType, Meta(description="As in a Kubernetes container.")
+    ] = UNSET
     ports: list[Port] | UnsetType = UNSET
     cpu: Annotated[Quantity | UnsetType, Meta(description="CPU, as request and limit.", examples=[4])] = UNSET
-    memory: Annotated[Quantity | UnsetType, Meta(description="Memory, as request and limit.", examples=["16Gi"])] = UNSET
+    memory: Annotated[
+        Quantity | UnsetType, Meta(description="Memory, as request and limit.", examples=["16Gi"])
+    ] = UNSET
     ephemeral_storage: Annotated[
         Quantity | UnsetType, Meta(description="Local disk, as request and limit.", examples=["10Gi"])
     ] = UNSET
     gpu: Annotated[Gpus | UnsetType, Meta(description="NVIDIA GPUs of one pod.", examples=[1])] = UNSET
     requests: Annotated[
-        dict[str, Quantity] | UnsetType, Meta(description="Requests that differ from limits; wins over `cpu`, `memory`.")
+        dict[str, Quantity] | UnsetType,
+        Meta(description="Requests that differ from limits; wins over `cpu`, `memory`."),
     ] = UNSET
     limits: Annotated[
-        dict[str, Quantity] | UnsetType, Meta(description="Limits that differ from requests; wins over `cpu`, `memory`.")
+        dict[str, Quantity] | UnsetType,
+        Meta(description="Limits that differ from requests; wins over `cpu`, `memory`."),
     ] = UNSET
     shared_memory: Annotated[
         Quantity | UnsetType,
@@ -204,7 +236,9 @@ class RoleFields(_Part, kw_only=True):
             examples=["auto", "none", "8Gi"],
         ),
     ] = UNSET
-    node_selector: Annotated[Labels | UnsetType, Meta(examples=[{"accelerator": "nvidia-tesla-p100"}])] = UNSET
+    node_selector: Annotated[Labels | UnsetType, Meta(examples=[{"accelerator": "nvidia-tesla-p100"}])] = (
+        UNSET
+    )
     tolerations: list[dict[str, Any]] | UnsetType = UNSET
     affinity: dict[str, Any] | UnsetType = UNSET
     restart_policy: Annotated[
@@ -213,7 +247,8 @@ class RoleFields(_Part, kw_only=True):
     ] = UNSET
     service_account: ObjectName | UnsetType = UNSET
     deadline_seconds: Annotated[
-        Seconds | UnsetType, Meta(description="activeDeadlineSeconds of each pod: the API knows no other deadline.")
+        Seconds | UnsetType,
+        Meta(description="activeDeadlineSeconds of each pod: the API knows no other deadline."),
     ] = UNSET
     pod_labels: Labels | UnsetType = UNSET
     pod_annotations: Labels | UnsetType = UNSET
@@ -223,14 +258,18 @@ class RoleFields(_Part, kw_only=True):
     ] = UNSET
     pod_template: Annotated[
         dict[str, Any] | UnsetType,
-        Meta(description="A Kubernetes pod template merged last, strategically: nothing Kubernetes has is out of reach."),
+        Meta(
+            description="A Kubernetes pod template merged last, strategically: nothing Kubernetes has is out of reach."
+        ),
     ] = UNSET
 
 
 class Role(RoleFields, kw_only=True):
     """One role of the job."""
 
-    replicas: Annotated[Count | UnsetType, Meta(description="How many pods; 1 if absent.", examples=[2])] = UNSET
+    replicas: Annotated[Count | UnsetType, Meta(description="How many pods; 1 if absent.", examples=[2])] = (
+        UNSET
+    )
     entrypoint_translates_environment: Annotated[
         bool | UnsetType,
         Meta(
@@ -251,10 +290,13 @@ class Scheduling(_Part, kw_only=True):
     """How the pods get onto nodes together."""
 
     gang: Annotated[
-        bool | UnsetType, Meta(description="All pods or none, by Volcano; true if absent and the cluster has Volcano.")
+        bool | UnsetType,
+        Meta(description="All pods or none, by Volcano; true if absent and the cluster has Volcano."),
     ] = UNSET
     queue: Annotated[ObjectName | UnsetType, Meta(description="The Volcano queue.")] = UNSET
-    priority_class: Annotated[ObjectName | UnsetType, Meta(description="The PriorityClass of pods and gang.")] = UNSET
+    priority_class: Annotated[
+        ObjectName | UnsetType, Meta(description="The PriorityClass of pods and gang.")
+    ] = UNSET
 
 
 class Elastic(_Part, kw_only=True):
@@ -262,35 +304,49 @@ class Elastic(_Part, kw_only=True):
 
     server: Annotated[
         str | UnsetType,
-        Meta(description="The etcd that Paddle registers with (operator >= 0.3.3).", examples=["etcd-service:2379"]),
+        Meta(
+            description="The etcd that Paddle registers with (operator >= 0.3.3).",
+            examples=["etcd-service:2379"],
+        ),
     ] = UNSET
 
 
 class JobFields(RoleFields, kw_only=True):
     """A job, whole or in part: what JobSpec, JobTemplate and `overrides` share."""
 
-    roles: Annotated[Roles | UnsetType, Meta(description="`worker` alone: Collective or Single; with `ps`: PS.")] = UNSET
+    roles: Annotated[
+        Roles | UnsetType, Meta(description="`worker` alone: Collective or Single; with `ps`: PS.")
+    ] = UNSET
     scheduling: Scheduling | UnsetType = UNSET
     network: Annotated[
         Network | UnsetType, Meta(description="How pods reach each other; the operator's PodIP if absent.")
     ] = UNSET
-    gloo: Annotated[Gloo | UnsetType, Meta(description="Gloo rendezvous of a PS job: for nobody, workers, or all.")] = UNSET
+    gloo: Annotated[
+        Gloo | UnsetType, Meta(description="Gloo rendezvous of a PS job: for nobody, workers, or all.")
+    ] = UNSET
     elastic: Elastic | UnsetType = UNSET
     cleanup: Annotated[
-        Cleanup | UnsetType, Meta(description="When finished pods are deleted; the operator's OnCompletion if absent.")
+        Cleanup | UnsetType,
+        Meta(description="When finished pods are deleted; the operator's OnCompletion if absent."),
     ] = UNSET
 
 
 class JobBody(JobFields, kw_only=True):
     """The `spec` of a JobSpec."""
 
-    clusters: Annotated[list[Name] | UnsetType, Meta(description="Where the job runs; every cluster if absent.")] = UNSET
-    target: Annotated[TargetName | UnsetType, Meta(description="The API to render for; the cluster's if absent.")] = UNSET
+    clusters: Annotated[
+        list[Name] | UnsetType, Meta(description="Where the job runs; every cluster if absent.")
+    ] = UNSET
+    target: Annotated[
+        TargetName | UnsetType, Meta(description="The API to render for; the cluster's if absent.")
+    ] = UNSET
     extends: Annotated[
-        list[Name] | UnsetType, Meta(description="Job templates, in order, later wins.", examples=[["ps-cpu"]])
+        list[Name] | UnsetType,
+        Meta(description="Job templates, in order, later wins.", examples=[["ps-cpu"]]),
     ] = UNSET
     params: Annotated[
-        dict[str, str | int | float | bool] | UnsetType, Meta(description="Values of the templates' parameters.")
+        dict[str, str | int | float | bool] | UnsetType,
+        Meta(description="Values of the templates' parameters."),
     ] = UNSET
     overrides: Annotated[
         dict[str, JobFields] | UnsetType,
@@ -313,7 +369,9 @@ class JobSpec(_Part, kw_only=True):
 class Param(_Part, kw_only=True):
     """A declared parameter of a template."""
 
-    type: Annotated[Literal["string", "integer", "number", "boolean"] | UnsetType, Meta(description="string if absent.")] = UNSET
+    type: Annotated[
+        Literal["string", "integer", "number", "boolean"] | UnsetType, Meta(description="string if absent.")
+    ] = UNSET
     default: Annotated[
         str | int | float | bool | UnsetType, Meta(description="Absent: the job must give a value.")
     ] = UNSET

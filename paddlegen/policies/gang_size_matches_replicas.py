@@ -32,7 +32,9 @@ def check(podgroup: Mapping[str, Any], view: View) -> Iterator[Breach]:
         if size != total:
             shown = " + ".join(f"{role} {count}" for role, count in counts.items())
             related = tuple((other, ("spec", role, "replicas")) for role in counts)
-            yield Breach(("spec", "minMember"), f"minMember is {size}; the job has {total} pods ({shown})", related)
+            yield Breach(
+                ("spec", "minMember"), f"minMember is {size}; the job has {total} pods ({shown})", related
+            )
 
 
 policy = Policy(

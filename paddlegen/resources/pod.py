@@ -90,7 +90,9 @@ def pod_template(job: Job, role: RoleOfJob) -> dict[str, Any]:
     if resources := _resources(role):
         container["resources"] = resources
     mounts = [volumes.mount(mount) for mount in role.mounts]
-    pod_volumes = list({v["name"]: v for v in (volumes.pod_volume(job, mount) for mount in role.mounts)}.values())
+    pod_volumes = list(
+        {v["name"]: v for v in (volumes.pod_volume(job, mount) for mount in role.mounts)}.values()
+    )
     if (shm := _shared_memory(role)) is not None and SHM not in {mount["mountPath"] for mount in mounts}:
         pod_volumes.append({"name": SHM_VOLUME, "emptyDir": shm})
         mounts.append({"name": SHM_VOLUME, "mountPath": SHM})
@@ -166,7 +168,9 @@ def requests(template: Mapping[str, Any]) -> dict[str, str | int | float] | None
             total[name] = total.get(name, 0) + quantity.parse(value)
             if str(value).endswith("i"):
                 binary.add(name)
-    return {name: quantity.show(value, binary=name in binary or name == "memory") for name, value in total.items()}
+    return {
+        name: quantity.show(value, binary=name in binary or name == "memory") for name, value in total.items()
+    }
 
 
 def origins(path: FieldPath) -> Iterator[FieldPath]:
@@ -237,13 +241,20 @@ def _shared_memory(role: RoleOfJob) -> dict[str, Any] | None:
     limits = role.fields.limits or {}
     if wish == "none" or (wish == "auto" and not role.fields.gpu and not limits.get(GPU)):
         return None
-    return {"medium": "Memory"} if wish in ("auto", "memory") else {"medium": "Memory", "sizeLimit": str(wish)}
+    return (
+        {"medium": "Memory"} if wish in ("auto", "memory") else {"medium": "Memory", "sizeLimit": str(wish)}
+    )
 
 
 def _for_main_container(over: dict[str, Any], name: str) -> dict[str, Any]:
     """A podTemplate whose only container has no name means the main one."""
     containers = (over.get("spec") or {}).get("containers") if isinstance(over.get("spec"), dict) else None
-    if isinstance(containers, list) and len(containers) == 1 and isinstance(containers[0], dict) and "name" not in containers[0]:
+    if (
+        isinstance(containers, list)
+        and len(containers) == 1
+        and isinstance(containers[0], dict)
+        and "name" not in containers[0]
+    ):
         return {**over, "spec": {**over["spec"], "containers": [{"name": name, **containers[0]}]}}
     return over
 
@@ -251,8 +262,15 @@ def _for_main_container(over: dict[str, Any], name: str) -> dict[str, Any]:
 def _drop_idle_shm(template: dict[str, Any]) -> None:
     """A podTemplate that mounts /dev/shm itself needs no second volume."""
     spec = template["spec"]
-    used = {m.get("name") for c in spec.get("containers", []) for m in c.get("volumeMounts", []) if isinstance(m, dict)}
-    if SHM_VOLUME not in used and any(v == {"name": SHM_VOLUME, "emptyDir": v.get("emptyDir")} for v in spec.get("volumes", [])):
+    used = {
+        m.get("name")
+        for c in spec.get("containers", [])
+        for m in c.get("volumeMounts", [])
+        if isinstance(m, dict)
+    }
+    if SHM_VOLUME not in used and any(
+        v == {"name": SHM_VOLUME, "emptyDir": v.get("emptyDir")} for v in spec.get("volumes", [])
+    ):
         spec["volumes"] = [v for v in spec["volumes"] if v.get("name") != SHM_VOLUME]
 
 
@@ -284,7 +302,9 @@ def _gpu_violations(at: FieldPath, role: RoleOfJob) -> Iterator[Violation]:
             continue
         here = (*at, name, GPU)
         if not str(value).isdigit():
-            yield Violation(here, f"{GPU} is {value}; GPUs come in whole numbers", "gpu-requests-equal-limits")
+            yield Violation(
+                here, f"{GPU} is {value}; GPUs come in whole numbers", "gpu-requests-equal-limits"
+            )
         elif isinstance(limit, UnsetType) or str(limit) != str(value):
             shown = "none" if isinstance(limit, UnsetType) else limit
             message = f"{name} ask for {value} {GPU} and the limit is {shown}; they need to be equal: write gpu: {value}"

@@ -34,7 +34,11 @@ def build(job: Job, templates: Mapping[str, Mapping[str, Any]]) -> dict[str, Any
     return {
         "apiVersion": "scheduling.volcano.sh/v1beta1",
         "kind": "PodGroup",
-        "metadata": {"name": job.name, "namespace": job.namespace, "labels": {**job.labels, pod.JOB_LABEL: job.name}},
+        "metadata": {
+            "name": job.name,
+            "namespace": job.namespace,
+            "labels": {**job.labels, pod.JOB_LABEL: job.name},
+        },
         "spec": spec,
     }
 
@@ -48,4 +52,7 @@ def _min_resources(job: Job, templates: Mapping[str, Mapping[str, Any]]) -> dict
             return {}
         for resource, value in asked.items():
             total[resource] = total.get(resource, 0) + role.replicas * quantity.parse(value)
-    return {name: quantity.show(value, binary=name == "memory" or "storage" in name) for name, value in sorted(total.items())}
+    return {
+        name: quantity.show(value, binary=name == "memory" or "storage" in name)
+        for name, value in sorted(total.items())
+    }

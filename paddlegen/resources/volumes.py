@@ -92,12 +92,26 @@ def violations(volume: Volume, at: FieldPath) -> Iterator[Violation]:
     given = [name for name in SOURCES if getattr(volume, name, None)]
     if len(given) > 1:
         names = " and ".join(_NAMES.get(name, name) for name in given)
-        yield Violation((*at, _NAMES.get(given[1], given[1])), f"{names} are given; data lives in one place", "storage-has-one-source")
+        yield Violation(
+            (*at, _NAMES.get(given[1], given[1])),
+            f"{names} are given; data lives in one place",
+            "storage-has-one-source",
+        )
     if not given and isinstance(volume.storage_class, UnsetType):
-        wish = "name one of nfs, hostPath, csi, claim, storageClass" + (", or use a StorageSpec" if hasattr(volume, "use") else "")
+        wish = "name one of nfs, hostPath, csi, claim, storageClass" + (
+            ", or use a StorageSpec" if hasattr(volume, "use") else ""
+        )
         yield Violation(at, f"nothing says where the data lives; {wish}", "storage-has-one-source")
     if given and given[0] in ("use", "claim"):
-        for name in ("storage_class", "size", "access_modes", "reclaim_policy", "mount_options", "claim_name", "volume_name"):
+        for name in (
+            "storage_class",
+            "size",
+            "access_modes",
+            "reclaim_policy",
+            "mount_options",
+            "claim_name",
+            "volume_name",
+        ):
             if not isinstance(getattr(volume, name), UnsetType):
                 camel = name.split("_")[0] + name.split("_")[1].capitalize() if "_" in name else name
                 message = f"{camel} means nothing beside {given[0]}: that volume is described elsewhere"
@@ -106,7 +120,9 @@ def violations(volume: Volume, at: FieldPath) -> Iterator[Violation]:
     inline_host_path = hasattr(volume, "use") and given == ["host_path"]
     if isinstance(volume.size, UnsetType):
         if not inline_host_path and (given or not isinstance(volume.storage_class, UnsetType)):
-            yield Violation(at, "the volume has no size; a claim needs one, such as size: 10Gi", "storage-has-size")
+            yield Violation(
+                at, "the volume has no size; a claim needs one, such as size: 10Gi", "storage-has-size"
+            )
     else:
         try:
             quantity.parse(volume.size)
@@ -123,7 +139,11 @@ def mount_violations(job: Job, entry: Mount, at: FieldPath) -> Iterator[Violatio
     elif not entry.use:
         yield from violations(entry, at)
     if not (entry.name or entry.use or entry.claim):
-        yield Violation(at, "a volume described in place has no name; it needs one, such as name: data", "spec-values-allowed")
+        yield Violation(
+            at,
+            "a volume described in place has no name; it needs one, such as name: data",
+            "spec-values-allowed",
+        )
 
 
 def _objects(
@@ -191,7 +211,9 @@ def _size(volume: Volume) -> str | int:
     return repr(volume.size) if isinstance(volume.size, float) else volume.size or 0
 
 
-def _metadata(name: str, namespace: str, labels: dict[str, str], annotations: dict[str, str]) -> dict[str, Any]:
+def _metadata(
+    name: str, namespace: str, labels: dict[str, str], annotations: dict[str, str]
+) -> dict[str, Any]:
     metadata: dict[str, Any] = {"name": name}
     if namespace:
         metadata["namespace"] = namespace

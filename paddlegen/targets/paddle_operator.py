@@ -123,7 +123,7 @@ def _pod_template(job: Job, role: RoleOfJob, cluster: Cluster) -> dict[str, Any]
 
 
 def _schedule(template: dict[str, Any], job: Job, role: RoleOfJob, cluster: Cluster) -> None:
-    """schedulerName and the group annotation, as each operator version wants them (facts 2.6)."""
+    """SchedulerName and the group annotation, as each operator version wants them (facts 2.6)."""
     spec = template["spec"]
     if not _gang(job, cluster):
         if cluster.body.paddle_operator.scheduling == "volcano":
@@ -257,7 +257,11 @@ def _gang_violations(job: Job, cluster: Cluster) -> Iterator[Violation]:
             yield Violation(("scheduling", "queue"), message)
         return
     if not cluster.has_volcano or cluster.gang == "none":
-        known = "gang is none" if cluster.has_volcano else "its profile names no Volcano (volcano: {version: ...})"
+        known = (
+            "gang is none"
+            if cluster.has_volcano
+            else "its profile names no Volcano (volcano: {version: ...})"
+        )
         message = f"gang is true, but {cluster.name} cannot do it: {known}"
         yield Violation(("scheduling", "gang"), message)
     elif cluster.gang == "git" and version > (0, 2, 0) and cluster.crd == "v1beta1" and version <= (0, 3, 0):
@@ -299,7 +303,9 @@ def _elastic_violations(job: Job, cluster: Cluster) -> Iterator[Violation]:
     operator, version = cluster.body.paddle_operator, cluster.operator_version
     at: FieldPath = ("elastic",)
     if others := [name for name in job.roles if name != "worker"]:
-        yield Violation(at, f"elastic training is for Collective jobs; this one has {' and '.join(others)} too")
+        yield Violation(
+            at, f"elastic training is for Collective jobs; this one has {' and '.join(others)} too"
+        )
     if version < (0, 3, 0):
         yield Violation(at, f"paddle-operator {operator.version} knows no elastic jobs; 0.3.0 and later do")
     elif version <= (0, 3, 2):
@@ -328,7 +334,10 @@ def _heter_violations(job: Job, cluster: Cluster) -> Iterator[Violation]:
         return
     at: FieldPath = ("roles", "heter")
     if cluster.operator_version < (0, 3, 0):
-        yield Violation(at, f"paddle-operator {cluster.body.paddle_operator.version} knows no heter role; 0.3.0 and later do")
+        yield Violation(
+            at,
+            f"paddle-operator {cluster.body.paddle_operator.version} knows no heter role; 0.3.0 and later do",
+        )
     elif role.fields.entrypoint_translates_environment is not True:
         message = (
             "the operator sets TRAINING_ROLE=HETER and PADDLE_HETER_ENDPOINTS, and Paddle reads HETER_TRAINER and "
@@ -343,7 +352,11 @@ target = Target(
     doc=__doc__,
     kind=KIND,
     api_version=API_VERSION,
-    containers=tuple(("spec", role, "template", "spec", kind, "*") for role in ROLES for kind in ("containers", "initContainers")),
+    containers=tuple(
+        ("spec", role, "template", "spec", kind, "*")
+        for role in ROLES
+        for kind in ("containers", "initContainers")
+    ),
     build=build,
     origins=origins,
 )
