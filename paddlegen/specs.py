@@ -186,7 +186,7 @@ def _explain(error: Any, path: FieldPath, root: dict[str, Any]) -> Iterator[Viol
                 path, _wrong_type(field, instance, [schema.get("type", "string")]), VALUES_ALLOWED
             )
         case "pattern" | "maxLength" | "minLength":
-            wish = schema.get("description") or f"it must match {schema.get('pattern', '')}"
+            wish = schema.get("patternErrorMessage") or f"it must match {schema.get('pattern', '')}"
             if name == "minLength":
                 wish = "it needs a value"
             elif name == "maxLength":
