@@ -164,10 +164,10 @@ def test_a_full_disk_leaves_nothing_behind(
 ) -> None:
     real = Path.mkdir
 
-    def mkdir(folder: Path) -> None:
-        if folder.name == "v1beta1":
+    def mkdir(folder: Path, mode: int = 0o777, **how: bool) -> None:
+        if folder == Path("new/repo/overlays/v1beta1"):
             raise OSError(errno.ENOSPC, "No space left on device", str(folder))
-        real(folder)
+        real(folder, mode, **how)
 
     monkeypatch.setattr(Path, "mkdir", mkdir)
     assert shell.run(["init", "new/repo"]) == 2

@@ -44,10 +44,17 @@ def spec(kind: str, values: Mapping[str, str | None]) -> str:
 
 def fill(text: str, values: Mapping[str, str | None]) -> str:
     """The text with its marks replaced, without the lines that have nothing to say."""
-    lines = (
-        line for line in text.splitlines() if all(values[mark] is not None for mark in _MARK.findall(line))
-    )
-    return "".join(f"{_MARK.sub(lambda mark: values[mark[1]] or '', line)}\n" for line in lines)
+
+    def put_in(part: str) -> str:
+        return _MARK.sub(lambda mark: values[mark[1]] or "", part)
+
+    lines = []
+    for line in text.splitlines():
+        if all(values[mark] is not None for mark in _MARK.findall(line)):
+            # The comment stays in its column, whatever was put in before it.
+            code, gap, comment = line.partition("  #")
+            lines.append(put_in(code.rstrip()).ljust(len(code)) + gap + put_in(comment))
+    return "\n".join([*lines, ""])
 
 
 def schemas(folder: str) -> dict[str, bytes]:
