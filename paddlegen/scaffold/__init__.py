@@ -53,7 +53,7 @@ def fill(text: str, values: Mapping[str, str | None]) -> str:
         if all(values[mark] is not None for mark in _MARK.findall(line)):
             # The comment stays in its column, whatever was put in before it.
             code, gap, comment = line.partition("  #")
-            lines.append(put_in(code.rstrip()).ljust(len(code)) + gap + put_in(comment))
+            lines.append((put_in(code.rstrip()).ljust(len(code)) + gap + put_in(comment)).rstrip())
     return "\n".join([*lines, ""])
 
 
