@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import yaml
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 
 from paddlegen.model.report import FieldPath, Span
 from paddlegen.positions import (
@@ -27,7 +27,7 @@ from paddlegen.positions import (
     is_merge,
     key_name,
 )
-from paddlegen.scalars import NUMERIC, WORDS, doubt, number
+from paddlegen.scalars import NUMERIC, WORDS, Scalar, doubt, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,7 +75,9 @@ class Document:
     host: tuple[Document, FieldPath] | None = None
 
 
-def loads(data: bytes, path: str = "", *, max_bytes: int | None = MAX_BYTES) -> tuple[list[Document], list[Problem]]:
+def loads(
+    data: bytes, path: str = "", *, max_bytes: int | None = MAX_BYTES
+) -> tuple[list[Document], list[Problem]]:
     """The documents of a file's bytes, and what is wrong with them."""
     if max_bytes is not None and len(data) > max_bytes:
         return [], [_too_long(len(data), max_bytes)]
@@ -99,7 +101,9 @@ def decode(data: bytes, path: str = "") -> tuple[str, list[Problem]]:  # noqa: A
         return "", [Problem(PARSES, message, Span(line, column, line, column + 1))]
 
 
-def load(text: str, path: str = "", *, max_bytes: int | None = MAX_BYTES) -> tuple[list[Document], list[Problem]]:
+def load(
+    text: str, path: str = "", *, max_bytes: int | None = MAX_BYTES
+) -> tuple[list[Document], list[Problem]]:
     """The documents of a text, in order and without the empty ones, and what is wrong with the text.
 
     A fault of the syntax ends the file; the documents before it are returned.
@@ -111,7 +115,7 @@ def load(text: str, path: str = "", *, max_bytes: int | None = MAX_BYTES) -> tup
             return [], [_too_long(size, max_bytes)]
     if "\x85" in text:  # the one control character that libyaml lets through
         return [], [_control(text)]
-    return _compose_all(text, path)
+    return _documents(text, path)
 
 
 def span(document: Document, path: FieldPath, *, key: bool = False) -> Span:
@@ -122,10 +126,7 @@ def span(document: Document, path: FieldPath, *, key: bool = False) -> Span:
     """
     source = _source(document.text)
     root = source.roots.get(document.index)
-    if root is None:
-        inner = Span(1, 1, 1, 1)
-    else:
-        inner = found_span(source.lines, find(root, path), key=key)
+    inner = _START if root is None else found_span(source.lines, find(root, path), key=key)
     return _outward(document.host, inner, source.lines)
 
 
@@ -165,9 +166,9 @@ def embedded_all(document: Document, path: FieldPath) -> tuple[list[Document], l
 def at(value: object, path: FieldPath) -> object:
     """The value at a path, None where it is missing."""
     for part in path:
-        if (isinstance(value, dict) and part in value) or (
-            isinstance(value, list) and isinstance(part, int) and 0 <= part < len(value)
-        ):
+        if isinstance(value, dict):
+            value = value.get(part)
+        elif isinstance(value, list) and isinstance(part, int) and 0 <= part < len(value):
             value = value[part]
         else:
             return None
@@ -191,7 +192,7 @@ def walk(value: object) -> Iterator[tuple[FieldPath, object]]:
 # Composing: text to nodes, with libyaml where PyYAML has it.
 
 
-class _TooDeep(Exception):
+class _TooDeepError(Exception):
     """Lists and mappings nest deeper than MAX_DEPTH at this node."""
 
     def __init__(self, node: Node) -> None:
@@ -200,24 +201,13 @@ class _TooDeep(Exception):
 
 
 class _Hooks:
-    """What the composer asks its resolver for each node: no tag (we read scalars ourselves, which is what makes it
-    fast), and a count of the depth, because the C composer recurses on the C stack and ends the process at about
-    40,000 levels, or at a few hundred in a thread with a small stack."""
+    """What the composer asks for each node: no tags but written ones, for we read scalars ourselves (twice as fast)."""
 
-    depth = 0
+    def resolve(self, kind: object, value: object, implicit: object) -> None: ...
 
-    def resolve(self, kind: object, value: object, implicit: object) -> None:
-        """No tag but those that are written."""
+    def descend_resolver(self, parent: Node | None, index: object) -> None: ...
 
-    def descend_resolver(self, parent: Node | None, index: object) -> None:  # noqa: ARG002
-        """One level down."""
-        self.depth = depth = self.depth + 1
-        if depth > MAX_DEPTH and parent is not None:
-            raise _TooDeep(parent)
-
-    def ascend_resolver(self) -> None:
-        """One level up."""
-        self.depth -= 1
+    def ascend_resolver(self) -> None: ...
 
 
 if yaml.__with_libyaml__:
@@ -226,10 +216,49 @@ if yaml.__with_libyaml__:
     class _Composer(_Hooks, CParser):
         """Composes with libyaml."""
 
-else:  # pragma: no cover  # tests/documents runs it in a process of its own
+else:
 
     class _Composer(_Hooks, yaml.SafeLoader):  # type: ignore[no-redef]
         """Composes in Python: the same nodes, slower."""
+
+
+class _CountingComposer(_Composer):
+    """Stops at MAX_DEPTH, a quarter slower.
+
+    The C composer recurses on the C stack: about 40,000 levels end the process, in a thread with a small
+    stack a few hundred.
+    """
+
+    depth = 0
+
+    def descend_resolver(self, parent: Node | None, index: object) -> None:  # noqa: ARG002
+        self.depth = depth = self.depth + 1
+        if depth > MAX_DEPTH + 1 and parent is not None:
+            raise _TooDeepError(parent)
+
+    def ascend_resolver(self) -> None:
+        self.depth -= 1
+
+
+_SHALLOW: Final = 400
+
+
+def _composer(text: str) -> _Composer:
+    """The fast composer for a text that cannot nest deep, the counting one for any other.
+
+    Each flow collection needs a bracket, and the block collections around a node begin at rising columns,
+    at most two (a mapping and the list under its key) at the same.
+    """
+    deepest = text.count("[") + text.count("{") + 2 * max(map(len, text.split("\n")))
+    return _Composer(text) if deepest < _SHALLOW else _CountingComposer(text)
+
+
+def _roots(text: str) -> Iterator[Node]:
+    composer = _composer(text)
+    while composer.check_node():
+        root = composer.get_node()
+        if root is not None:
+            yield root
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,10 +273,8 @@ class _Source:
 def _source(text: str) -> _Source:
     roots: dict[int, Node] = {}
     try:
-        composer = _Composer(text)
-        while composer.check_node():
-            roots[len(roots)] = composer.get_node()
-    except (yaml.YAMLError, UnicodeEncodeError, _TooDeep, RecursionError):
+        roots.update(enumerate(_roots(text)))
+    except (yaml.YAMLError, UnicodeEncodeError, _TooDeepError, RecursionError):
         pass  # load has said so; what came before it has its place
     return _Source(Lines(text), roots)
 
@@ -294,29 +321,28 @@ class _Fault:
     node: Node
 
 
-def _compose_all(text: str, path: str) -> tuple[list[Document], list[Problem]]:
+def _documents(text: str, path: str) -> tuple[list[Document], list[Problem]]:
     documents: list[Document] = []
     problems: list[Problem] = []
     has_aliases = "&" in text and "*" in text
     has_escapes = "\\" in text and _SUSPECT_ESCAPE.search(text) is not None
     index = 0
     try:
-        composer = _Composer(text)
-        while composer.check_node():
-            root = composer.get_node()
+        for root in _roots(text):
             faults: list[_Fault] = []
-            if has_escapes:
-                faults += _escape_faults(root, text)
-            if has_aliases and (fault := _expansion_fault(root)):
-                problems += _placed(root, [fault], text, index)
-                return documents, problems
-            value = _build(root, faults)
+            value = None
+            if has_aliases:
+                faults += _expansion_faults(root)
+            if not faults:
+                value = _build(root, faults, 0)
+                if has_escapes:
+                    faults += _escape_faults(root, text)
             if faults:
                 problems += _placed(root, faults, text, index)
             if value is not None:
                 documents.append(Document(path, index, value, text))
             index += 1
-    except _TooDeep as error:
+    except _TooDeepError as error:
         problems.append(_too_deep(Lines(text).line_span(error.node.start_mark.index), index))
     except (yaml.YAMLError, UnicodeEncodeError) as error:
         problems.append(_syntax(error, text, index))
@@ -325,21 +351,24 @@ def _compose_all(text: str, path: str) -> tuple[list[Document], list[Problem]]:
     return documents, problems
 
 
-def _build(node: Node, faults: list[_Fault]) -> object:
-    """The value of a node."""
+def _build(node: Node, faults: list[_Fault], depth: int) -> object:
+    """The value of a node that stands `depth` levels deep."""
     kind = node.__class__
     if kind is ScalarNode:
         return _scalar(node, faults)
-    if kind is SequenceNode:
-        if node.tag is not None and node.tag != _SEQ:
-            faults.append(_foreign_tag(node))
-        return [_build(item, faults) for item in node.value]
+    if depth >= MAX_DEPTH:
+        raise _TooDeepError(node)
+    if kind is MappingNode:
+        return _mapping(node, faults, depth + 1)  # type: ignore[arg-type]  # the class was compared, which is faster than isinstance
+    if node.tag is not None and node.tag != _SEQ:
+        faults.append(_foreign_tag(node))
+    return [_build(item, faults, depth + 1) for item in node.value]
+
+
+def _mapping(node: MappingNode, faults: list[_Fault], depth: int) -> dict[str, object]:
+    """The value of a mapping whose values stand `depth` levels deep."""
     if node.tag is not None and node.tag != _MAP:
         faults.append(_foreign_tag(node))
-    return _mapping(node, faults)
-
-
-def _mapping(node: Node, faults: list[_Fault]) -> dict[str, object]:
     mapping: dict[str, object] = {}
     inherited: set[str] = set()
     for key, value in node.value:
@@ -347,21 +376,21 @@ def _mapping(node: Node, faults: list[_Fault]) -> dict[str, object]:
         if key.__class__ is not ScalarNode:
             faults.append(_Fault(PARSES, _COMPLEX_KEY, key))
             continue
-        if not key.style and (name in _SPECIAL_KEYS or name[0] in NUMERIC) or key.tag is not None:
+        if (not key.style and (name in _SPECIAL_KEYS or name[0] in NUMERIC)) or key.tag is not None:
             if is_merge(key):
-                inherited |= _merge(key, value, mapping, faults)
+                inherited |= _merge(key, value, mapping, faults, depth)
                 continue
             name = _key(key, faults)
         if name in mapping and name not in inherited:
-            faults.append(_Fault(UNIQUE, _repeated(node, key, name), key))
+            faults.append(_Fault(UNIQUE, _repeated(node, name), key))
         if inherited:
             inherited.discard(name)
         if value.__class__ is ScalarNode:
             if not value.value and node.flow_style and not value.style and value.tag is None:
                 faults.append(_Fault(UNAMBIGUOUS, _flow_null(name), key))
-            mapping[name] = _scalar(value, faults)
+            mapping[name] = value.value if value.style and value.tag is None else _scalar(value, faults)
         else:
-            mapping[name] = _build(value, faults)
+            mapping[name] = _build(value, faults, depth)
     return mapping
 
 
@@ -371,7 +400,7 @@ def _scalar(node: Node, faults: list[_Fault]) -> object:
         return _tagged(node, faults)
     if node.style:
         return text
-    value = WORDS.get(text, text)
+    value: Scalar = WORDS.get(text, text)
     if value is text:
         if text[0] not in NUMERIC:
             return text
@@ -392,16 +421,24 @@ def _key(key: ScalarNode, faults: list[_Fault]) -> str:
         if key.tag != _STR:
             faults.append(_foreign_tag(key))
     elif text in WORDS and WORDS[text] is None:
-        faults.append(_Fault(UNAMBIGUOUS, f'key {text or "(empty)"} is null, which kubectl refuses; write "{text}"', key))
+        faults.append(
+            _Fault(
+                UNAMBIGUOUS, f'key {text or "(empty)"} is null, which kubectl refuses; write "{text}"', key
+            )
+        )
     elif name != text:
-        message = f'key {text} is "{name}" to kubectl, and kustomize refuses or keeps it; write "{text}" in quotes'
+        message = (
+            f'key {text} is "{name}" to kubectl, and kustomize refuses or keeps it; write "{text}" in quotes'
+        )
         faults.append(_Fault(UNAMBIGUOUS, message, key))
     elif text in WORDS or number(text) is not text or doubt(text):
-        faults.append(_Fault(UNAMBIGUOUS, f'key {text} is not a string, which kustomize refuses; write "{text}"', key))
+        faults.append(
+            _Fault(UNAMBIGUOUS, f'key {text} is not a string, which kustomize refuses; write "{text}"', key)
+        )
     return name
 
 
-def _merge(key: Node, value: Node, mapping: dict[str, object], faults: list[_Fault]) -> set[str]:
+def _merge(key: Node, value: Node, mapping: dict[str, object], faults: list[_Fault], depth: int) -> set[str]:
     """Take in what `<<` names; returns the keys that came that way and may be written again."""
     sources = value.value if isinstance(value, SequenceNode) else [value]
     if not all(isinstance(source, MappingNode) for source in sources):
@@ -409,7 +446,9 @@ def _merge(key: Node, value: Node, mapping: dict[str, object], faults: list[_Fau
         return set()
     merged: dict[str, object] = {}
     for source in reversed(sources):
-        merged.update(_mapping(source, faults))
+        if depth >= MAX_DEPTH:
+            raise _TooDeepError(source)
+        merged.update(_mapping(source, faults, depth + 1))
     clash = next((name for name in merged if name in mapping and mapping[name] != merged[name]), None)
     if clash is not None:
         message = f'"{clash}" is written above <<: kubectl takes the merged value and kustomize the written one; put << first'
@@ -433,11 +472,13 @@ def _tagged(node: Node, faults: list[_Fault]) -> object:
     if types is None:
         faults.append(_foreign_tag(node))
         return text
-    value = WORDS.get(text, text)
+    value: Scalar = WORDS.get(text, text)
     if value is text and text[:1] in NUMERIC:
         value = number(text)
     if type(value) not in types or (node.tag == _INT and _LOOKS_FLOAT(text)):
-        faults.append(_Fault(TAGS, f'{_short(node.tag)} "{text}" is not of that type, and kubectl refuses it', node))
+        faults.append(
+            _Fault(TAGS, f'{_short(node.tag)} "{text}" is not of that type, and kubectl refuses it', node)
+        )
         return text
     if reason := doubt(text):
         faults.append(_Fault(UNAMBIGUOUS, reason, node))
@@ -458,7 +499,9 @@ _TAG_TYPES: Final[dict[str, tuple[type, ...]]] = {
 }
 _LOOKS_FLOAT: Final = re.compile(r"[-+]?(?:0[0-9]*[89]|[0-9_]*\.|[0-9._]+[eE])").match
 _SPECIAL_KEYS: Final = frozenset(WORDS) | {"<<"}
-_COMPLEX_KEY: Final = "a mapping key is itself a list or mapping, which kubectl refuses; quote it if it is text like '{{ x }}'"
+_COMPLEX_KEY: Final = (
+    "a mapping key is itself a list or mapping, which kubectl refuses; quote it if it is text like '{{ x }}'"
+)
 
 
 def _short(tag: str) -> str:
@@ -470,11 +513,15 @@ def _foreign_tag(node: Node) -> _Fault:
 
 
 def _flow_null(name: str) -> str:
-    return f'the empty value of "{name}" inside {{ }} is null to kubectl and "" to kustomize; write null or ""'
+    return (
+        f'the empty value of "{name}" inside {{ }} is null to kubectl and "" to kustomize; write null or ""'
+    )
 
 
-def _repeated(node: Node, key: Node, name: str) -> str:
-    first = next(other for other, _ in node.value if isinstance(other, ScalarNode) and key_name(other) == name)
+def _repeated(node: MappingNode, name: str) -> str:
+    first = next(
+        other for other, _ in node.value if isinstance(other, ScalarNode) and key_name(other) == name
+    )
     where = f"line {first.start_mark.line + 1}"
     return f'"{name}" is there already on {where}: kubectl takes the last without a word, kustomize refuses; keep one'
 
@@ -513,7 +560,9 @@ def _placed(root: Node, faults: list[_Fault], text: str, document: int) -> list[
     wanted = {id(fault.node) for fault in faults}
     paths = {id(node): path for path, node in _nodes(root) if id(node) in wanted}
     problems = [
-        Problem(fault.kind, fault.message, head_span(lines, fault.node), paths.get(id(fault.node), ()), document)
+        Problem(
+            fault.kind, fault.message, head_span(lines, fault.node), paths.get(id(fault.node), ()), document
+        )
         for fault in unique.values()
     ]
     return sorted(problems, key=lambda problem: problem.span)
@@ -531,45 +580,51 @@ def _escape_faults(root: Node, text: str) -> Iterator[_Fault]:
             yield _Fault(PARSES, r"kubectl does not know the escape \/; write / alone", node)
 
 
-def _expansion_fault(root: Node) -> _Fault | None:
-    """Why the aliases of a document cannot be copied out, or None."""
-    sizes: dict[int, tuple[int, int]] = {}
-    written = 0
-
-    def measure(node: Node) -> tuple[int, int]:
-        """How many nodes a node stands for, and how deep they go; 0 while it is being measured."""
-        nonlocal written
-        known = sizes.get(id(node))
-        if known is not None:
-            if known[0] == 0:
-                raise _Recursive(node)
-            return known
-        sizes[id(node)] = (0, 0)
-        weight, depth = 1, 0
-        if isinstance(node, ScalarNode):
-            weight += len(node.value) // 64
-        else:
-            children = node.value if isinstance(node, SequenceNode) else [part for pair in node.value for part in pair]
-            for child in children:
-                size, below = measure(child)
-                weight, depth = weight + size, max(depth, below + 1)
-        written += 1 if not isinstance(node, ScalarNode) else weight
-        sizes[id(node)] = (weight, depth)
-        return weight, depth
-
+def _expansion_faults(root: Node) -> Iterator[_Fault]:
+    """Why the aliases of a document cannot be copied out."""
+    weights: dict[int, int] = {}
     try:
-        total, depth = measure(root)
-    except _Recursive as error:
-        return _Fault(LIMITS, "an alias stands inside the very value it repeats; write the value out", error.node)
-    if depth > MAX_DEPTH:
-        return _Fault(LIMITS, f"aliases nest {depth} levels deep; at most {MAX_DEPTH} are read", root)
-    if total - written > MAX_EXPANSION:
-        message = f"aliases repeat {total - written} values; at most {MAX_EXPANSION} are copied out"
-        return _Fault(LIMITS, message, root)
-    return None
+        total = _weigh(root, weights)
+    except _RecursiveError as error:
+        yield _Fault(
+            LIMITS, "an alias stands inside the very value it repeats; write the value out", error.node
+        )
+        return
+    repeated = total - sum(
+        1 if isinstance(node, CollectionNode) else _weight(node) for _, node in _nodes(root)
+    )
+    if repeated > MAX_EXPANSION:
+        yield _Fault(
+            LIMITS, f"aliases repeat {repeated} values; at most {MAX_EXPANSION} are copied out", root
+        )
 
 
-class _Recursive(Exception):
+def _weigh(node: Node, weights: dict[int, int]) -> int:
+    """How many nodes a node stands for; `weights` remembers, and holds 0 for one that is being weighed."""
+    if isinstance(node, ScalarNode):
+        return _weight(node)
+    known = weights.get(id(node))
+    if known is not None:
+        if not known:
+            raise _RecursiveError(node)
+        return known
+    weights[id(node)] = 0
+    weight = 1
+    for child in node.value:
+        if isinstance(child, tuple):
+            key, child = child  # noqa: PLW2901
+            weight += _weigh(key, weights)
+        weight += _weigh(child, weights)
+    weights[id(node)] = weight
+    return weight
+
+
+def _weight(node: Node) -> int:
+    """A long text counts as several, for its copies are written out in the end."""
+    return 1 + len(node.value) // 64
+
+
+class _RecursiveError(Exception):
     """An alias names a node it is part of."""
 
     def __init__(self, node: Node) -> None:
@@ -585,7 +640,13 @@ def _too_long(size: int, limit: int) -> Problem:
 
 
 def _too_deep(span: Span, document: int) -> Problem:
-    return Problem(LIMITS, f"lists and mappings nest more than {MAX_DEPTH} deep here; at most {MAX_DEPTH} are read", span, (), document)
+    return Problem(
+        LIMITS,
+        f"lists and mappings nest more than {MAX_DEPTH} deep here; at most {MAX_DEPTH} are read",
+        span,
+        (),
+        document,
+    )
 
 
 def _control(text: str, document: int = 0) -> Problem:
@@ -608,9 +669,13 @@ def _syntax(error: yaml.YAMLError | UnicodeEncodeError, text: str, document: int
     blank = source[: len(source) - len(source.lstrip())]
     if "\t" in blank:
         start = offset - (lines.place(offset)[1] - 1) + blank.index("\t")
-        return Problem(PARSES, "tab used for indentation; use spaces", lines.span(start, start + 1), (), document)
+        return Problem(
+            PARSES, "tab used for indentation; use spaces", lines.span(start, start + 1), (), document
+        )
     said = str(error.problem or "")
-    message = next((words for part, words in _WORDING if part in said), said.replace("did not find expected", "expected"))
+    message = next(
+        (words for part, words in _WORDING if part in said), said.replace("did not find expected", "expected")
+    )
     if error.context and error.context_mark and error.context_mark.line + 1 != line:
         message += f" ({error.context}, begun on line {error.context_mark.line + 1})"
     message += f": {source.strip()[:_QUOTED]}"
@@ -619,8 +684,14 @@ def _syntax(error: yaml.YAMLError | UnicodeEncodeError, text: str, document: int
 
 _QUOTED: Final = 120
 _WORDING: Final = (
-    ("cannot start any token", "expected a value, and plain text cannot begin with this character; quote the text"),
-    ("mapping values are not allowed", 'a key is not expected here; quote text that holds ": ", or check the indentation'),
+    (
+        "cannot start any token",
+        "expected a value, and plain text cannot begin with this character; quote the text",
+    ),
+    (
+        "mapping values are not allowed",
+        'a key is not expected here; quote text that holds ": ", or check the indentation',
+    ),
     ("could not find expected ':'", "expected ':' behind the key"),
     ("did not find expected key", "expected a key; check the indentation and the quotes"),
     ("did not find expected '-' indicator", "expected '- '; check the indentation"),

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 
 from paddlegen.model.report import Span
 from paddlegen.scalars import key_text
@@ -127,7 +127,7 @@ def _end(text: str, node: Node) -> int:
     """The offset behind the last character of a node; libyaml ends a block where the next token begins."""
     end: int = node.end_mark.index
     start: int = node.start_mark.index
-    while not isinstance(node, ScalarNode) and not node.flow_style and node.value:
+    while isinstance(node, CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         if isinstance(last, tuple):
             key, last = last

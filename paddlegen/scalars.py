@@ -40,7 +40,9 @@ _TIME = re.compile(
     r"(?:([Tt ])(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.\d+)?(Z|[-+]\d\d:\d\d)?)?\Z",
     re.ASCII,
 ).match
-_RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d*[1-9])?(?:Z|[-+](?!00:00)\d\d:\d\d)\Z", re.ASCII).match
+_RFC3339 = re.compile(
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d*[1-9])?(?:Z|[-+](?!00:00)\d\d:\d\d)\Z", re.ASCII
+).match
 _NOT_FINITE: Final = frozenset(
     sign + word for word in (".inf", ".Inf", ".INF") for sign in ("", "+", "-")
 ) | {".nan", ".NaN", ".NAN"}
@@ -150,7 +152,9 @@ def _short_float(value: float) -> str:
         target = struct.pack("f", value)
     except OverflowError:
         return "-.inf" if value < 0 else ".inf"
-    shortest = next(text for digits in range(17) if struct.pack("f", float(text := f"{value:.{digits}e}")) == target)
+    shortest = next(
+        text for digits in range(17) if struct.pack("f", float(text := f"{value:.{digits}e}")) == target
+    )
     mantissa, _, exponent = shortest.partition("e")
     if _SMALLEST_EXPONENT <= int(exponent) <= _LARGEST_EXPONENT:
         return format(Decimal(shortest).normalize(), "f")
