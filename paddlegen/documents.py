@@ -323,7 +323,8 @@ class _Fault:
 
 def _documents(text: str, path: str) -> tuple[list[Document], list[Problem]]:
     documents: list[Document] = []
-    problems: list[Problem] = []
+    faulty: list[tuple[int, Node, list[_Fault]]] = []
+    stop: list[Problem] = []
     has_aliases = "&" in text and "*" in text
     has_escapes = "\\" in text and _SUSPECT_ESCAPE.search(text) is not None
     index = 0
@@ -338,17 +339,17 @@ def _documents(text: str, path: str) -> tuple[list[Document], list[Problem]]:
                 if has_escapes:
                     faults += _escape_faults(root, text)
             if faults:
-                problems += _placed(root, faults, text, index)
+                faulty.append((index, root, faults))
             if value is not None:
                 documents.append(Document(path, index, value, text))
             index += 1
     except _TooDeepError as error:
-        problems.append(_too_deep(Lines(text).line_span(error.node.start_mark.index), index))
+        stop = [_too_deep(Lines(text).line_span(error.node.start_mark.index), index)]
     except (yaml.YAMLError, UnicodeEncodeError) as error:
-        problems.append(_syntax(error, text, index))
+        stop = [_syntax(error, text, index)]
     except RecursionError:  # the caller's own stack was nearly full
-        problems.append(_too_deep(_START, index))
-    return documents, problems
+        stop = [_too_deep(_START, index)]
+    return documents, [*_placed(faulty, text), *stop]
 
 
 def _build(node: Node, faults: list[_Fault], depth: int) -> object:
@@ -371,18 +372,31 @@ def _mapping(node: MappingNode, faults: list[_Fault], depth: int) -> dict[str, o
         faults.append(_foreign_tag(node))
     mapping: dict[str, object] = {}
     inherited: set[str] = set()
+    first_lines: dict[str, int] = {}
+    merges = 0
     for key, value in node.value:
         name = key.value
         if key.__class__ is not ScalarNode:
             faults.append(_Fault(PARSES, _COMPLEX_KEY, key))
             continue
-        if (not key.style and (name in _SPECIAL_KEYS or name[0] in NUMERIC)) or key.tag is not None:
+        odd = name == "<<" if key.style else name in _SPECIAL_KEYS or name[0] in NUMERIC
+        if odd or key.tag is not None:
             if is_merge(key):
+                merges += 1
+                if merges == 2:  # noqa: PLR2004
+                    faults.append(
+                        _Fault(
+                            UNIQUE,
+                            "<< stands here more than once, which kustomize refuses; give one list",
+                            key,
+                        )
+                    )
                 inherited |= _merge(key, value, mapping, faults, depth)
                 continue
             name = _key(key, faults)
         if name in mapping and name not in inherited:
-            faults.append(_Fault(UNIQUE, _repeated(node, name), key))
+            first_lines = first_lines or _first_lines(node)
+            faults.append(_Fault(UNIQUE, _repeated(name, first_lines[name]), key))
         if inherited:
             inherited.discard(name)
         if value.__class__ is ScalarNode:
@@ -420,6 +434,10 @@ def _key(key: ScalarNode, faults: list[_Fault]) -> str:
     if key.tag is not None:
         if key.tag != _STR:
             faults.append(_foreign_tag(key))
+    elif key.style:
+        faults.append(
+            _Fault(UNAMBIGUOUS, 'kustomize merges the quoted key "<<" and kubectl keeps it; rename it', key)
+        )
     elif text in WORDS and WORDS[text] is None:
         faults.append(
             _Fault(
@@ -518,12 +536,14 @@ def _flow_null(name: str) -> str:
     )
 
 
-def _repeated(node: MappingNode, name: str) -> str:
-    first = next(
-        other for other, _ in node.value if isinstance(other, ScalarNode) and key_name(other) == name
-    )
-    where = f"line {first.start_mark.line + 1}"
-    return f'"{name}" is there already on {where}: kubectl takes the last without a word, kustomize refuses; keep one'
+def _repeated(name: str, line: int) -> str:
+    return f'"{name}" is there already on line {line}: kubectl takes the last without a word and kustomize refuses; keep one'
+
+
+def _first_lines(node: MappingNode) -> dict[str, int]:
+    """The line of each key where it stands first."""
+    keys = [key for key, _ in node.value if isinstance(key, ScalarNode)]
+    return {key_name(key): key.start_mark.line + 1 for key in reversed(keys)}
 
 
 # Faults of a whole document.
@@ -553,18 +573,26 @@ def _nodes(root: Node) -> Iterator[tuple[FieldPath, Node]]:
                 stack += [(inside, value), (inside, key)]
 
 
-def _placed(root: Node, faults: list[_Fault], text: str, document: int) -> list[Problem]:
-    """The faults with path and span, in the order of the text, each told once."""
+def _placed(faulty: list[tuple[int, Node, list[_Fault]]], text: str) -> list[Problem]:
+    """The faults of documents with path and span, in the order of the text, each told once."""
+    if not faulty:
+        return []
     lines = Lines(text)
-    unique = {(id(fault.node), fault.kind): fault for fault in faults}
-    wanted = {id(fault.node) for fault in faults}
-    paths = {id(node): path for path, node in _nodes(root) if id(node) in wanted}
-    problems = [
-        Problem(
-            fault.kind, fault.message, head_span(lines, fault.node), paths.get(id(fault.node), ()), document
-        )
-        for fault in unique.values()
-    ]
+    problems = []
+    for document, root, faults in faulty:
+        unique = {(id(fault.node), fault.kind): fault for fault in faults}
+        wanted = {id(fault.node) for fault in faults}
+        paths = {id(node): path for path, node in _nodes(root) if id(node) in wanted}
+        problems += [
+            Problem(
+                fault.kind,
+                fault.message,
+                head_span(lines, fault.node),
+                paths.get(id(fault.node), ()),
+                document,
+            )
+            for fault in unique.values()
+        ]
     return sorted(problems, key=lambda problem: problem.span)
 
 
