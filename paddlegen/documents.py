@@ -724,5 +724,6 @@ _WORDING: Final = (
     ("did not find expected key", "expected a key; check the indentation and the quotes"),
     ("did not find expected '-' indicator", "expected '- '; check the indentation"),
     ("did not find expected node content", "expected a value"),
+    ("invalid Unicode character escape", "expected the escape of one character; write the character itself"),
     ("undefined alias", "the alias has no anchor before it"),
 )
