@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from paddlegen.documents import Problem, embedded_all, load, loads, scalar_text, span, walk
 from paddlegen.model.report import Span
-from paddlegen.positions import Lines
+from paddlegen.documents.positions import Lines
 
 PLAIN = (dict, list, str, int, float, bool, type(None))
 

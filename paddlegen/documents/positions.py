@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 
+from paddlegen.documents.scalars import key_text
 from paddlegen.model.report import Span
-from paddlegen.scalars import key_text
 
 if TYPE_CHECKING:
     from paddlegen.model.report import FieldPath
