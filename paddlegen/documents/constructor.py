@@ -54,13 +54,13 @@ def build(node: Node, faults: list[Fault], depth: int) -> object:
     return [build(item, faults, depth + 1) for item in node.value]
 
 
-def _mapping(node: MappingNode, faults: list[Fault], depth: int) -> dict[str, object]:
+def _mapping(node: MappingNode, faults: list[Fault], depth: int) -> dict[str, object]:  # noqa: C901  # the hot loop
     """The value of a mapping whose values stand `depth` levels deep."""
     if node.tag is not None and node.tag != _MAP:
         faults.append(_foreign_tag(node))
     mapping: dict[str, object] = {}
-    inherited: set[str] = set()
-    first_lines: dict[str, int] = {}
+    inherited: set[str] | None = None
+    first_lines: dict[str, int] | None = None
     merges = 0
     for key, value in node.value:
         name = key.value
@@ -73,16 +73,17 @@ def _mapping(node: MappingNode, faults: list[Fault], depth: int) -> dict[str, ob
                 merges += 1
                 if merges == 2:  # noqa: PLR2004
                     faults.append(Fault(UNIQUE, _SECOND_MERGE, key))
-                inherited |= _merge(key, value, mapping, faults, depth)
+                inherited = set() if inherited is None else inherited
+                inherited.update(_merge(key, value, mapping, faults, depth))
                 continue
             name = _key(key, faults)
-        if name in mapping and name not in inherited:
+        if name in mapping and not (inherited and name in inherited):
             first_lines = first_lines or _first_lines(node)
             faults.append(Fault(UNIQUE, _repeated(name, first_lines[name]), key))
         if inherited:
             inherited.discard(name)
         if value.__class__ is ScalarNode:
-            if not value.value and node.flow_style and not value.style and value.tag is None:
+            if node.flow_style and _is_left_out(value):
                 faults.append(Fault(UNAMBIGUOUS, _flow_null(name), key))
             mapping[name] = value.value if value.style and value.tag is None else _scalar(value, faults)
         else:
@@ -135,12 +136,12 @@ def _key_doubt(key: ScalarNode, name: str) -> str | None:
     return None
 
 
-def _merge(key: Node, value: Node, mapping: dict[str, object], faults: list[Fault], depth: int) -> set[str]:
+def _merge(key: Node, value: Node, mapping: dict[str, object], faults: list[Fault], depth: int) -> list[str]:
     """Take in what `<<` names; returns the keys that came that way and may be written again."""
     sources = value.value if isinstance(value, SequenceNode) else [value]
     if not all(isinstance(source, MappingNode) for source in sources):
         faults.append(Fault(PARSES, "<< merges a mapping or a list of mappings; this is neither", key))
-        return set()
+        return []
     merged: dict[str, object] = {}
     for source in reversed(sources):
         if depth >= MAX_DEPTH:
@@ -148,9 +149,11 @@ def _merge(key: Node, value: Node, mapping: dict[str, object], faults: list[Faul
         merged.update(_mapping(source, faults, depth + 1))
     clash = next((name for name in merged if name in mapping and mapping[name] != merged[name]), None)
     if clash is not None:
-        message = f'"{clash}" is written above <<: kubectl takes the merged value and kustomize the written one; put << first'
+        message = (
+            f'"{clash}" stands above <<: kubectl takes the merged value, kustomize this one; put << first'
+        )
         faults.append(Fault(UNIQUE, message, key))
-    inherited = {name for name in merged if name not in mapping}
+    inherited = [name for name in merged if name not in mapping]
     mapping.update(merged)
     return inherited
 
@@ -211,6 +214,10 @@ def _foreign_tag(node: Node) -> Fault:
     return Fault(TAGS, f"tag {_short(node.tag)} means nothing to kubectl, which drops it; remove it", node)
 
 
+def _is_left_out(value: ScalarNode) -> bool:
+    return not value.value and not value.style and value.tag is None
+
+
 def _flow_null(name: str) -> str:
     return (
         f'the empty value of "{name}" inside {{ }} is null to kubectl and "" to kustomize; write null or ""'
@@ -218,7 +225,7 @@ def _flow_null(name: str) -> str:
 
 
 def _repeated(name: str, line: int) -> str:
-    return f'"{name}" is there already on line {line}: kubectl takes the last without a word and kustomize refuses; keep one'
+    return f'"{name}" is there already on line {line}: kubectl takes the last, kustomize refuses; keep one'
 
 
 def _first_lines(node: MappingNode) -> dict[str, int]:
@@ -255,7 +262,7 @@ def escape_faults(root: Node, text: str) -> Iterator[Fault]:
         if not isinstance(node, ScalarNode) or node.style != '"':
             continue
         if control := CONTROL.search(node.value):
-            message = f"the string holds the control character U+{ord(control.group()):04X}, which not every tool keeps; remove it"
+            message = f"the string holds the control character U+{ord(control.group()):04X}; remove it"
             yield Fault(UNAMBIGUOUS, message, node)
         if _SLASH_ESCAPE.search(text, node.start_mark.index, node.end_mark.index):
             yield Fault(PARSES, r"kubectl does not know the escape \/; write / alone", node)

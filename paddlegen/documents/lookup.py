@@ -32,7 +32,7 @@ def span(document: Document, path: FieldPath, *, key: bool = False) -> Span:
 
 
 def scalar_text(document: Document, path: FieldPath) -> str | None:
-    """The plain scalar at a path as written (`0777`, `on`), None where it is quoted, missing or no scalar."""
+    """The plain scalar at a path as written (`0777`, `on`), None where it is quoted or missing."""
     root = source(document.text).roots.get(document.index)
     found = find(root, path) if root is not None else None
     if found is None or not found.complete or not isinstance(found.node, ScalarNode) or found.node.style:
@@ -41,7 +41,7 @@ def scalar_text(document: Document, path: FieldPath) -> str | None:
 
 
 def embedded(document: Document, path: FieldPath) -> Document | None:
-    """The first document inside the string at a path (`patch: |-`), its spans in the file around it, if any."""
+    """The first document inside the string at a path (`patch: |-`), with spans in the file around it."""
     documents, _ = embedded_all(document, path)
     return documents[0] if documents else None
 

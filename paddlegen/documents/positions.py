@@ -1,6 +1,6 @@
 """Where the nodes of a YAML text are, in lines and columns as an editor counts them.
 
-Works on composed nodes and knows nothing of values; `documents` asks it only when somebody wants to point at a line.
+Works on composed nodes and knows nothing of values; asked only when somebody wants to point at a line.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a path leads to: the node, its key (None at the root and in a list) and whether all of the path was there."""
+    """What a path leads to: a node, its key (None at the root and in a list), and whether all was there."""
 
     node: Node
     key: Node | None
@@ -163,7 +163,7 @@ def found_span(lines: Lines, found: Found, *, key: bool) -> Span:
 
 
 def block_lines(text: str, node: ScalarNode) -> list[tuple[int, int, int]]:
-    """For a literal or folded scalar: where in its value each of its lines begins, where in the text, and how long it is."""
+    """The lines of a literal or folded scalar: where each begins in value and in text, and its length."""
     body = _HEADER_COMMENT.match(text, node.start_mark.index)
     start = body.end() if body else node.start_mark.index
     pieces: list[tuple[int, int, int]] = []

@@ -49,6 +49,8 @@ HOSTILE = {
     "many equal keys": ('"k: 1\\n" * 20_000', "yaml-keys-unique"),
     "many pairs of equal keys": ('"".join(f"k{n}: 1\\n" for n in range(30_000)) * 2', "yaml-keys-unique"),
     "many merges": ('"<<: {}\\n" * 20_000', "yaml-keys-unique"),
+    "many merges of many keys": ('"a: &a {" + ", ".join(f"k{n}: 1" for n in range(20_000)) + "}\\nb:\\n  <<: *a\\n" + "  <<: {}\\n" * 20_000', "yaml-keys-unique"),
+    "many inherited keys": ('"a: &a {" + ", ".join(f"k{n}: 1" for n in range(20_000)) + "}\\nb:\\n  <<: *a\\n" + "".join(f"  k{n}: 2\\n" for n in range(20_000))', None),
     "many anchors": ('"".join(f"- &a{n} x\\n" for n in range(50_000)) + "- *a7\\n"', None),
     "many documents": ('"--- a\\n" * 100_000', None),
     "many documents with faults": ('"--- on\\n" * 20_000', "yaml-scalars-unambiguous"),
