@@ -1,0 +1,286 @@
+"""All or nothing: a process that dies at any moment leaves the old tree or the new one, and no more."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import pytest
+
+from paddlegen import swap, tree
+from paddlegen.lock import lock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on Windows")
+
+JOBS = 50
+MOMENTS = 50
+FOREIGN = {"README.md": b"mine\n", "ns0/notes.txt": b"mine too\n"}
+
+# What a render does under its lock, once, or again and again with one generation after the other.
+WRITER = """
+import sys, time
+from pathlib import Path
+sys.path[:0] = [{here!r}, {package!r}]
+from test_tree_kill import generation
+from paddlegen import tree
+from paddlegen.errors import WorkspaceError
+from paddlegen.lock import lock
+
+root, mode, salts = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
+made = [generation(salt) for salt in salts]
+sys.stdin.readline()
+turn = 0
+while mode == "again" or turn == 0:
+    turn += 1
+    try:
+        with lock(root):
+            tree.recover(root)
+            tree.write(root, "out", *made[turn % len(made)])
+        print("wrote", flush=True)
+    except WorkspaceError as error:
+        if "another paddlegen is writing this repository" not in str(error):
+            raise
+        print("busy", flush=True)
+    time.sleep(0.002 if mode == "again" else 0)
+"""
+
+
+def generation(salt: str) -> tuple[dict[str, bytes], list[str]]:
+    """About 200 files: most differ between generations, some exist in one only."""
+    head = tree.header("jobs/a.yaml").encode()
+    files = {
+        f"ns{job % 5}/job{job}/{kind}.yaml": head + f"{salt if job % 4 else 'same'}-{job}\n".encode() * 20
+        for job in range(JOBS)
+        for kind in ("paddlejob", "podgroup", "service", f"only-{salt}")
+    }
+    others = {"A", "B", "C"} - {salt}
+    delete = [f"ns{job % 5}/job{job}/only-{other}.yaml" for job in range(JOBS) for other in sorted(others)]
+    return files, delete
+
+
+def state(root: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(root / "out").as_posix(): path.read_bytes()
+        for path in (root / "out").rglob("*")
+        if path.is_file()
+    }
+
+
+def expected(salt: str) -> dict[str, bytes]:
+    return {**generation(salt)[0], **FOREIGN}
+
+
+def begin(root: Path, salt: str) -> None:
+    with lock(root):
+        tree.recover(root)
+        tree.write(root, "out", *generation(salt))
+    for path, data in FOREIGN.items():
+        (root / "out" / path).write_bytes(data)
+
+
+def leftovers(root: Path) -> list[str]:
+    return sorted(str(path.relative_to(root)) for path in (root / ".paddlegen").iterdir())
+
+
+def start(root: Path, mode: str, *salts: str) -> subprocess.Popen[str]:
+    code = WRITER.format(here=str(Path(__file__).parent), package=str(Path(tree.__file__).parents[1]))
+    return subprocess.Popen(  # noqa: S603
+        [sys.executable, "-c", code, str(root), mode, *salts],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def pipe(stream: IO[str] | None) -> IO[str]:
+    assert stream is not None
+    return stream
+
+
+def let_go(child: subprocess.Popen[str]) -> None:
+    pipe(child.stdin).write("\n")
+    pipe(child.stdin).flush()
+
+
+def end(child: subprocess.Popen[str]) -> None:
+    child.kill()
+    child.communicate()
+
+
+def is_one_of(root: Path, *salts: str) -> bool:
+    found = state(root)
+    return any(found == expected(salt) for salt in salts)
+
+
+def seconds_of_a_write(root: Path, salts: Iterator[str]) -> float:
+    """Measure from the word "go" to the end of the writing, so that the kills fall in between."""
+    taken = []
+    for _ in range(3):
+        child = start(root, "once", next(salts))
+        time.sleep(0.3)
+        began = time.perf_counter()
+        let_go(child)
+        assert pipe(child.stdout).readline() == "wrote\n"
+        taken.append(time.perf_counter() - began)
+        end(child)
+    return sorted(taken)[1]
+
+
+def test_a_kill_at_any_moment_leaves_the_old_or_the_new_tree(tmp_path: Path) -> None:
+    begin(tmp_path, "A")
+    salts = itertools.cycle("BA")
+    duration = seconds_of_a_write(tmp_path, salts)
+    moments = random.Random(6)  # noqa: S311
+    inside, now = 0, "B"
+    waiting = start(tmp_path, "once", upcoming := next(salts))
+    for _ in range(MOMENTS):
+        child, salt, before = waiting, upcoming, now
+        waiting = start(tmp_path, "once", upcoming := next(salts))
+        pipe(child.stdout)
+        let_go(child)
+        time.sleep(moments.uniform(0, duration))
+        end(child)
+        assert is_one_of(tmp_path, before, salt)
+        with lock(tmp_path):
+            inside += leftovers(tmp_path) != [".gitignore", "lock"]
+            tree.recover(tmp_path)
+            assert is_one_of(tmp_path, before, salt)
+            tree.write(tmp_path, "out", *generation(salt))
+        assert state(tmp_path) == expected(salt)
+        assert leftovers(tmp_path) == [".gitignore", "lock"]
+        now = salt
+    end(waiting)
+    assert inside > 0, "no kill fell into a write: the test has tested nothing"
+
+
+def test_a_kill_while_another_render_runs_leaves_one_whole_tree(tmp_path: Path) -> None:
+    begin(tmp_path, "A")
+    duration = seconds_of_a_write(tmp_path, itertools.cycle("BA"))
+    moments = random.Random(7)  # noqa: S311
+    other = start(tmp_path, "again", "C", "A")
+    let_go(other)
+    said: list[str] = []
+    waiting = start(tmp_path, "again", "A", "B")
+    for _ in range(MOMENTS):
+        child, waiting = waiting, start(tmp_path, "again", "A", "B")
+        let_go(child)
+        time.sleep(moments.uniform(0, 5 * duration))
+        child.kill()
+        said += child.communicate()[0].split()
+        other.send_signal(signal.SIGSTOP)
+        os.waitpid(other.pid, os.WUNTRACED)
+        assert is_one_of(tmp_path, "A", "B", "C")
+        other.send_signal(signal.SIGCONT)
+    end(waiting)
+    assert other.poll() is None, "the other render met something that it could not repair"
+    other.kill()
+    heard = other.communicate()[0].split()
+    assert {"wrote", "busy"} <= {*said, *heard}
+    assert is_one_of(tmp_path, "A", "B", "C")
+    with lock(tmp_path):
+        tree.recover(tmp_path)
+        tree.write(tmp_path, "out", *generation("B"))
+    assert state(tmp_path) == expected("B")
+    assert leftovers(tmp_path) == [".gitignore", "lock"]
+
+
+# --- every single step
+
+CALLS = ("mkdir", "rmdir", "link", "rename", "replace", "unlink", "write", "chmod", "open", "fsync")
+SMALL = {path: tree.header("a").encode() + b"old" for path in ("x/a", "x/b", "x/gone/c", "y/d")}
+SMALL_NEXT = {path: tree.header("a").encode() + b"new" for path in ("x/a", "x/b", "x/fresh/e", "z/f")}
+
+
+def die_at(step: int, work: Callable[[], None]) -> bool:
+    """Do the work in a child that ends, as if killed, before its system call number `step`; tell whether it did."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    count = itertools.count()
+    for owner, name in [*((os, name) for name in CALLS), (swap, "exchange")]:
+        real = getattr(owner, name)
+
+        def call(*args: object, real: Callable[..., object] = real, **kwargs: object) -> object:
+            if next(count) == step:
+                os._exit(9)
+            return real(*args, **kwargs)
+
+        setattr(owner, name, call)
+    try:
+        work()
+        os._exit(0)
+    except BaseException:  # noqa: BLE001
+        os._exit(1)
+
+
+def no_exchange(one: str, other: str) -> None:  # noqa: ARG001
+    raise OSError(errno.ENOSYS, "Function not implemented")
+
+
+@pytest.mark.parametrize("first", [False, True], ids=["again", "first render"])
+@pytest.mark.parametrize("beside", [False, True], ids=["same disk", "other disk"])
+@pytest.mark.parametrize("swaps", [True, False], ids=["exchange", "two renames"])
+def test_a_death_at_every_system_call_is_repaired(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, swaps: bool, beside: bool, first: bool
+) -> None:
+    """Without an exchange the tree may be missing until the next run; it is never half of anything."""
+    if beside:
+        monkeypatch.setattr(tree, "_is_other_disk", lambda *_: True)
+    if not swaps:
+        monkeypatch.setattr(swap, "exchange", no_exchange)
+    old = {} if first else {**SMALL, "x/mine": b"mine"}
+    new = {path: data for path, data in {**old, **SMALL_NEXT}.items() if path != "x/gone/c"}
+    for step in itertools.count():
+        root = tmp_path / str(step)
+        for path, data in old.items():
+            (root / "out" / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / "out" / path).write_bytes(data)
+        root.mkdir(exist_ok=True)
+
+        def work(root: Path = root) -> None:
+            with lock(root):
+                tree.write(root, "out", SMALL_NEXT, ["x/gone/c"])
+
+        died = die_at(step, work)
+        with lock(root):
+            seen = whole(root)
+            assert seen in ([old, new] if swaps or (root / "out").exists() else [{}])
+            tree.recover(root)
+            assert whole(root) in (old, new)
+            assert leftovers(root) == [".gitignore", "lock"]
+            tree.write(root, "out", SMALL_NEXT, ["x/gone/c"])
+        assert whole(root) == new
+        assert not (root / "out/x/gone").exists()
+        assert sorted(path.name for path in root.iterdir()) == [".paddlegen", "out"]
+        if not died:
+            break
+    assert step > 20
+
+
+def whole(root: Path) -> dict[str, bytes]:
+    """The files of the tree without those of a stage in it, which no reader of ours sees either."""
+    return {path: data for path, data in state(root).items() if "paddlegen-stage-" not in path}
+
+
+@pytest.mark.skipif(sys.platform not in {"linux", "darwin"}, reason="there is no exchange")
+def test_a_reader_never_misses_the_tree(tmp_path: Path) -> None:
+    begin(tmp_path, "A")
+    child = start(tmp_path, "again", "A", "B")
+    let_go(child)
+    answers = 0
+    while answers < 20:
+        for _ in range(200):
+            assert (tmp_path / "out/ns1/job1/service.yaml").stat().st_size
+        answers += pipe(child.stdout).readline() == "wrote\n"
+    end(child)
