@@ -39,6 +39,7 @@ from paddlegen.lock import lock
 
 root, mode, salts = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
 made = [generation(salt) for salt in salts]
+print("ready", flush=True)
 sys.stdin.readline()
 turn = 0
 while mode == "again" or turn == 0:
@@ -90,7 +91,7 @@ def begin(root: Path, salt: str) -> None:
 
 
 def leftovers(root: Path) -> list[str]:
-    return sorted(str(path.relative_to(root)) for path in (root / ".paddlegen").iterdir())
+    return sorted(path.name for path in (root / ".paddlegen").iterdir())
 
 
 def start(root: Path, mode: str, *salts: str) -> subprocess.Popen[str]:
@@ -109,6 +110,8 @@ def pipe(stream: IO[str] | None) -> IO[str]:
 
 
 def let_go(child: subprocess.Popen[str]) -> None:
+    """Wait until the child has imported what it needs, and have it begin."""
+    assert pipe(child.stdout).readline() == "ready\n"
     pipe(child.stdin).write("\n")
     pipe(child.stdin).flush()
 
@@ -128,9 +131,8 @@ def seconds_of_a_write(root: Path, salts: Iterator[str]) -> float:
     taken = []
     for _ in range(3):
         child = start(root, "once", next(salts))
-        time.sleep(0.3)
-        began = time.perf_counter()
         let_go(child)
+        began = time.perf_counter()
         assert pipe(child.stdout).readline() == "wrote\n"
         taken.append(time.perf_counter() - began)
         end(child)
@@ -147,7 +149,6 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new_tree(tmp_path: Path) -> 
     for _ in range(MOMENTS):
         child, salt, before = waiting, upcoming, now
         waiting = start(tmp_path, "once", upcoming := next(salts))
-        pipe(child.stdout)
         let_go(child)
         time.sleep(moments.uniform(0, duration))
         end(child)
