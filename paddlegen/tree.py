@@ -125,10 +125,11 @@ def _repair(stage: Stage) -> Iterator[str]:
     outcome = settle(stage) if stage.place else None
     if outcome:
         yield f"{outcome} the interrupted writing of {stage.place}"
-    if os.path.lexists(os.path.join(stage.root, stage.folder)):
-        kept: list[tuple[str, str]] = []
-        close_stage(stage, lambda path, below: kept.append((below, _keep(stage, path, below))))
-        yield from (f"kept {below}, which is nowhere else, as {path}" for below, path in kept)
+    is_left = os.path.lexists(os.path.join(stage.root, stage.folder))
+    kept: list[tuple[str, str]] = []
+    close_stage(stage, lambda path, below: kept.append((below, _keep(stage, path, below))))
+    yield from (f"kept {below}, which is nowhere else, as {path}" for below, path in kept)
+    if is_left:
         yield f"removed {stage.folder}, which an interrupted run left"
 
 

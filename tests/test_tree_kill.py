@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import itertools
 import os
 import random
@@ -14,60 +15,19 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import pytest
+import tree_writer
 
 from paddlegen import swap, tree
 from paddlegen.lock import lock
+from tree_writer import generation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on Windows")
 
-JOBS = 50
 MOMENTS = 50
 FOREIGN = {"README.md": b"mine\n", "ns0/notes.txt": b"mine too\n"}
-
-# What a render does under its lock, once, or again and again with one generation after the other.
-WRITER = """
-import sys, time
-from pathlib import Path
-sys.path[:0] = [{here!r}, {package!r}]
-from test_tree_kill import generation
-from paddlegen import tree
-from paddlegen.errors import WorkspaceError
-from paddlegen.lock import lock
-
-root, mode, salts = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
-made = [generation(salt) for salt in salts]
-print("ready", flush=True)
-sys.stdin.readline()
-turn = 0
-while mode == "again" or turn == 0:
-    turn += 1
-    try:
-        with lock(root):
-            tree.recover(root)
-            tree.write(root, "out", *made[turn % len(made)])
-        print("wrote", flush=True)
-    except WorkspaceError as error:
-        if "another paddlegen is writing this repository" not in str(error):
-            raise
-        print("busy", flush=True)
-    time.sleep(0.002 if mode == "again" else 0)
-"""
-
-
-def generation(salt: str) -> tuple[dict[str, bytes], list[str]]:
-    """About 200 files: most differ between generations, some exist in one only."""
-    head = tree.header("jobs/a.yaml").encode()
-    files = {
-        f"ns{job % 5}/job{job}/{kind}.yaml": head + f"{salt if job % 4 else 'same'}-{job}\n".encode() * 20
-        for job in range(JOBS)
-        for kind in ("paddlejob", "podgroup", "service", f"only-{salt}")
-    }
-    others = {"A", "B", "C"} - {salt}
-    delete = [f"ns{job % 5}/job{job}/only-{other}.yaml" for job in range(JOBS) for other in sorted(others)]
-    return files, delete
 
 
 def state(root: Path) -> dict[str, bytes]:
@@ -78,6 +38,7 @@ def state(root: Path) -> dict[str, bytes]:
     }
 
 
+@functools.cache
 def expected(salt: str) -> dict[str, bytes]:
     return {**generation(salt)[0], **FOREIGN}
 
@@ -94,13 +55,13 @@ def leftovers(root: Path) -> list[str]:
     return sorted(path.name for path in (root / ".paddlegen").iterdir())
 
 
-def start(root: Path, mode: str, *salts: str) -> subprocess.Popen[str]:
-    code = WRITER.format(here=str(Path(__file__).parent), package=str(Path(tree.__file__).parents[1]))
+def start(root: Path, mode: str, salts: str) -> subprocess.Popen[str]:
     return subprocess.Popen(  # noqa: S603
-        [sys.executable, "-c", code, str(root), mode, *salts],
+        [sys.executable, "-S", tree_writer.__file__, str(root), mode, salts],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(tree.__file__).parents[1])},
     )
 
 
@@ -169,14 +130,14 @@ def test_a_kill_while_another_render_runs_leaves_one_whole_tree(tmp_path: Path) 
     begin(tmp_path, "A")
     duration = seconds_of_a_write(tmp_path, itertools.cycle("BA"))
     moments = random.Random(7)  # noqa: S311
-    other = start(tmp_path, "again", "C", "A")
+    other = start(tmp_path, "again", "CA")
     let_go(other)
     said: list[str] = []
-    waiting = start(tmp_path, "again", "A", "B")
+    waiting = start(tmp_path, "again", "BA")
     for _ in range(MOMENTS):
-        child, waiting = waiting, start(tmp_path, "again", "A", "B")
+        child, waiting = waiting, start(tmp_path, "again", "BA")
         let_go(child)
-        time.sleep(moments.uniform(0, 5 * duration))
+        time.sleep(moments.uniform(0, 3 * duration))
         child.kill()
         said += child.communicate()[0].split()
         other.send_signal(signal.SIGSTOP)
@@ -277,7 +238,7 @@ def whole(root: Path) -> dict[str, bytes]:
 @pytest.mark.skipif(sys.platform not in {"linux", "darwin"}, reason="there is no exchange")
 def test_a_reader_never_misses_the_tree(tmp_path: Path) -> None:
     begin(tmp_path, "A")
-    child = start(tmp_path, "again", "A", "B")
+    child = start(tmp_path, "again", "BA")
     let_go(child)
     answers = 0
     while answers < 20:
