@@ -55,9 +55,9 @@ def leftovers(root: Path) -> list[str]:
     return sorted(path.name for path in (root / ".paddlegen").iterdir())
 
 
-def start(root: Path, mode: str, salts: str) -> subprocess.Popen[str]:
+def start(root: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(  # noqa: S603
-        [sys.executable, "-S", tree_writer.__file__, str(root), mode, salts],
+        [sys.executable, "-S", tree_writer.__file__, str(root)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -70,10 +70,10 @@ def pipe(stream: IO[str] | None) -> IO[str]:
     return stream
 
 
-def let_go(child: subprocess.Popen[str]) -> None:
+def let_go(child: subprocess.Popen[str], order: str) -> None:
     """Wait until the child has imported what it needs, and have it begin."""
     assert pipe(child.stdout).readline() == "ready\n"
-    pipe(child.stdin).write("\n")
+    pipe(child.stdin).write(f"{order}\n")
     pipe(child.stdin).flush()
 
 
@@ -82,17 +82,18 @@ def end(child: subprocess.Popen[str]) -> None:
     child.communicate()
 
 
-def is_one_of(root: Path, *salts: str) -> bool:
+def version(root: Path) -> str:
+    """Name the generation that the tree is, byte for byte; fail if it is none."""
     found = state(root)
-    return any(found == expected(salt) for salt in salts)
+    return next(salt for salt in "ABC" if found == expected(salt))
 
 
-def seconds_of_a_write(root: Path, salts: Iterator[str]) -> float:
+def seconds_of_a_write(root: Path) -> float:
     """Measure from the word "go" to the end of the writing, so that the kills fall in between."""
     taken = []
-    for _ in range(3):
-        child = start(root, "once", next(salts))
-        let_go(child)
+    for salt in "BAB":
+        child = start(root)
+        let_go(child, f"once {salt}")
         began = time.perf_counter()
         assert pipe(child.stdout).readline() == "wrote\n"
         taken.append(time.perf_counter() - began)
@@ -100,61 +101,63 @@ def seconds_of_a_write(root: Path, salts: Iterator[str]) -> float:
     return sorted(taken)[1]
 
 
+def finish(root: Path, salt: str) -> None:
+    """Do the next run, and find the new tree and nothing else."""
+    with lock(root):
+        tree.recover(root)
+        tree.write(root, "out", *generation(salt))
+    assert version(root) == salt
+    assert leftovers(root) == [".gitignore", "lock"]
+
+
 def test_a_kill_at_any_moment_leaves_the_old_or_the_new_tree(tmp_path: Path) -> None:
     begin(tmp_path, "A")
-    salts = itertools.cycle("BA")
-    duration = seconds_of_a_write(tmp_path, salts)
+    duration = seconds_of_a_write(tmp_path)
     moments = random.Random(6)  # noqa: S311
     inside, now = 0, "B"
-    waiting = start(tmp_path, "once", upcoming := next(salts))
-    for _ in range(MOMENTS):
-        child, salt, before = waiting, upcoming, now
-        waiting = start(tmp_path, "once", upcoming := next(salts))
-        let_go(child)
+    waiting = start(tmp_path)
+    for turn in range(MOMENTS):
+        child, waiting = waiting, start(tmp_path)
+        before, after = now, "ABCA"["ABC".index(now) + 1]
+        let_go(child, f"once {after}")
         time.sleep(moments.uniform(0, duration))
         end(child)
-        assert is_one_of(tmp_path, before, salt)
+        now = version(tmp_path)
+        assert now in {before, after}
         with lock(tmp_path):
-            inside += leftovers(tmp_path) != [".gitignore", "lock"]
-            tree.recover(tmp_path)
-            assert is_one_of(tmp_path, before, salt)
-            tree.write(tmp_path, "out", *generation(salt))
-        assert state(tmp_path) == expected(salt)
+            inside += bool(tree.recover(tmp_path))
         assert leftovers(tmp_path) == [".gitignore", "lock"]
-        now = salt
+        if turn % 5 == 0:
+            assert version(tmp_path) == now
+            finish(tmp_path, now := after)
     end(waiting)
     assert inside > 0, "no kill fell into a write: the test has tested nothing"
 
 
 def test_a_kill_while_another_render_runs_leaves_one_whole_tree(tmp_path: Path) -> None:
     begin(tmp_path, "A")
-    duration = seconds_of_a_write(tmp_path, itertools.cycle("BA"))
+    duration = seconds_of_a_write(tmp_path)
     moments = random.Random(7)  # noqa: S311
-    other = start(tmp_path, "again", "CA")
-    let_go(other)
+    other, waiting = start(tmp_path), start(tmp_path)
+    let_go(other, "again CA")
     said: list[str] = []
-    waiting = start(tmp_path, "again", "BA")
     for _ in range(MOMENTS):
-        child, waiting = waiting, start(tmp_path, "again", "BA")
-        let_go(child)
-        time.sleep(moments.uniform(0, 3 * duration))
+        child, waiting = waiting, start(tmp_path)
+        let_go(child, "again AB")
+        time.sleep(moments.uniform(0, 2 * duration))
         child.kill()
         said += child.communicate()[0].split()
         other.send_signal(signal.SIGSTOP)
         os.waitpid(other.pid, os.WUNTRACED)
-        assert is_one_of(tmp_path, "A", "B", "C")
+        version(tmp_path)
         other.send_signal(signal.SIGCONT)
     end(waiting)
     assert other.poll() is None, "the other render met something that it could not repair"
     other.kill()
-    heard = other.communicate()[0].split()
-    assert {"wrote", "busy"} <= {*said, *heard}
-    assert is_one_of(tmp_path, "A", "B", "C")
-    with lock(tmp_path):
-        tree.recover(tmp_path)
-        tree.write(tmp_path, "out", *generation("B"))
-    assert state(tmp_path) == expected("B")
-    assert leftovers(tmp_path) == [".gitignore", "lock"]
+    said += other.communicate()[0].split()
+    assert {"wrote", "busy"} <= set(said)
+    version(tmp_path)
+    finish(tmp_path, "B")
 
 
 # --- every single step
@@ -238,8 +241,8 @@ def whole(root: Path) -> dict[str, bytes]:
 @pytest.mark.skipif(sys.platform not in {"linux", "darwin"}, reason="there is no exchange")
 def test_a_reader_never_misses_the_tree(tmp_path: Path) -> None:
     begin(tmp_path, "A")
-    child = start(tmp_path, "again", "BA")
-    let_go(child)
+    child = start(tmp_path)
+    let_go(child, "again BA")
     answers = 0
     while answers < 20:
         for _ in range(200):

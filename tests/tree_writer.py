@@ -1,8 +1,8 @@
 """A render reduced to what it does under its lock, as a program of its own that a test can kill.
 
-    python tree_writer.py ROOT once|again GENERATIONS
+    python tree_writer.py ROOT
 
-It imports nothing but the standard library and the tree, so that fifty of them start quickly.
+It says "ready", reads "once A" or "again AB" (the generations to write in turn) and begins. It imports nothing but the standard library and the tree, so that fifty of them start quickly.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ def generation(salt: str) -> tuple[dict[str, bytes], list[str]]:
 
 def main() -> None:
     """Write one generation after the other, and say so on stdout."""
-    root, mode, salts = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-    made = [generation(salt) for salt in salts]
+    root = Path(sys.argv[1])
+    generations = {salt: generation(salt) for salt in "ABC"}
     print("ready", flush=True)
-    sys.stdin.readline()
+    mode, salts = sys.stdin.readline().split()
+    made = [generations[salt] for salt in salts]
     turn = 0
     while mode == "again" or turn == 0:
         try:
