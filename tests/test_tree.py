@@ -20,7 +20,7 @@ from paddlegen.errors import WorkspaceError
 from paddlegen.lock import lock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 HEAD = tree.header("jobs/a.yaml").encode()
 ROOT_USER = hasattr(os, "geteuid") and os.geteuid() == 0
@@ -362,7 +362,7 @@ def test_a_lock_that_is_a_symlink_is_not_followed(tmp_path: Path) -> None:
 # --- what the system refuses
 
 
-def fail_with(number: int):  # type: ignore[no-untyped-def]  # noqa: ANN201
+def fail_with(number: int) -> Callable[..., None]:
     def fail(*_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number))
 

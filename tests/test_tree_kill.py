@@ -10,6 +10,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -36,6 +37,16 @@ def state(root: Path) -> dict[str, bytes]:
         for path in (root / "out").rglob("*")
         if path.is_file()
     }
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Path]:
+    """A repository in memory where there is such a disk: a kill cares for the kernel's state, not the platter's."""
+    if not os.access("/dev/shm", os.W_OK):  # noqa: S108
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:  # noqa: S108
+        yield Path(folder)
 
 
 @functools.cache
@@ -110,54 +121,54 @@ def finish(root: Path, salt: str) -> None:
     assert leftovers(root) == [".gitignore", "lock"]
 
 
-def test_a_kill_at_any_moment_leaves_the_old_or_the_new_tree(tmp_path: Path) -> None:
-    begin(tmp_path, "A")
-    duration = seconds_of_a_write(tmp_path)
+def test_a_kill_at_any_moment_leaves_the_old_or_the_new_tree(root: Path) -> None:
+    begin(root, "A")
+    duration = seconds_of_a_write(root)
     moments = random.Random(6)  # noqa: S311
     inside, now = 0, "B"
-    waiting = start(tmp_path)
+    waiting = start(root)
     for turn in range(MOMENTS):
-        child, waiting = waiting, start(tmp_path)
+        child, waiting = waiting, start(root)
         before, after = now, "ABCA"["ABC".index(now) + 1]
         let_go(child, f"once {after}")
         time.sleep(moments.uniform(0, duration))
         end(child)
-        now = version(tmp_path)
+        now = version(root)
         assert now in {before, after}
-        with lock(tmp_path):
-            inside += bool(tree.recover(tmp_path))
-        assert leftovers(tmp_path) == [".gitignore", "lock"]
+        with lock(root):
+            inside += bool(tree.recover(root))
+        assert leftovers(root) == [".gitignore", "lock"]
         if turn % 5 == 0:
-            assert version(tmp_path) == now
-            finish(tmp_path, now := after)
+            assert version(root) == now
+            finish(root, now := after)
     end(waiting)
     assert inside > 0, "no kill fell into a write: the test has tested nothing"
 
 
-def test_a_kill_while_another_render_runs_leaves_one_whole_tree(tmp_path: Path) -> None:
-    begin(tmp_path, "A")
-    duration = seconds_of_a_write(tmp_path)
+def test_a_kill_while_another_render_runs_leaves_one_whole_tree(root: Path) -> None:
+    begin(root, "A")
+    duration = seconds_of_a_write(root)
     moments = random.Random(7)  # noqa: S311
-    other, waiting = start(tmp_path), start(tmp_path)
+    other, waiting = start(root), start(root)
     let_go(other, "again CA")
     said: list[str] = []
     for _ in range(MOMENTS):
-        child, waiting = waiting, start(tmp_path)
+        child, waiting = waiting, start(root)
         let_go(child, "again AB")
         time.sleep(moments.uniform(0, 2 * duration))
         child.kill()
         said += child.communicate()[0].split()
         other.send_signal(signal.SIGSTOP)
         os.waitpid(other.pid, os.WUNTRACED)
-        version(tmp_path)
+        version(root)
         other.send_signal(signal.SIGCONT)
     end(waiting)
     assert other.poll() is None, "the other render met something that it could not repair"
     other.kill()
     said += other.communicate()[0].split()
     assert {"wrote", "busy"} <= set(said)
-    version(tmp_path)
-    finish(tmp_path, "B")
+    version(root)
+    finish(root, "B")
 
 
 # --- every single step
@@ -239,13 +250,13 @@ def whole(root: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.skipif(sys.platform not in {"linux", "darwin"}, reason="there is no exchange")
-def test_a_reader_never_misses_the_tree(tmp_path: Path) -> None:
-    begin(tmp_path, "A")
-    child = start(tmp_path)
+def test_a_reader_never_misses_the_tree(root: Path) -> None:
+    begin(root, "A")
+    child = start(root)
     let_go(child, "again BA")
     answers = 0
     while answers < 20:
         for _ in range(200):
-            assert (tmp_path / "out/ns1/job1/service.yaml").stat().st_size
+            assert (root / "out/ns1/job1/service.yaml").stat().st_size
         answers += pipe(child.stdout).readline() == "wrote\n"
     end(child)
