@@ -451,7 +451,7 @@ def _write_file(former: str, new: str, data: bytes, *, flush: bool) -> None:
 def _like(found: os.stat_result, new: str) -> None:
     """Give `new` the mode and, where we may, the owner of what it replaces."""
     current = os.lstat(new)
-    if os.name != "nt" and (found.st_uid, found.st_gid) != (current.st_uid, current.st_gid):
+    if sys.platform != "win32" and (found.st_uid, found.st_gid) != (current.st_uid, current.st_gid):
         with suppress(PermissionError):
             os.chown(new, found.st_uid, found.st_gid)
     if found.st_mode != current.st_mode:

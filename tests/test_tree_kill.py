@@ -17,10 +17,10 @@ from typing import IO, TYPE_CHECKING
 
 import pytest
 import tree_writer
+from tree_writer import generation
 
 from paddlegen import swap, tree
 from paddlegen.lock import lock
-from tree_writer import generation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,11 +41,11 @@ def state(root: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Iterator[Path]:
-    """A repository in memory where there is such a disk: a kill cares for the kernel's state, not the platter's."""
+    """Give a repository in memory where there is such a disk: a kill is the kernel's business, not the disk's."""
     if not os.access("/dev/shm", os.W_OK):  # noqa: S108
         yield tmp_path
         return
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:  # noqa: S108
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         yield Path(folder)
 
 
@@ -67,7 +67,7 @@ def leftovers(root: Path) -> list[str]:
 
 
 def start(root: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(  # noqa: S603
+    return subprocess.Popen(
         [sys.executable, "-S", tree_writer.__file__, str(root)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -179,7 +179,7 @@ SMALL_NEXT = {path: tree.header("a").encode() + b"new" for path in ("x/a", "x/b"
 
 
 def die_at(step: int, work: Callable[[], None]) -> bool:
-    """Do the work in a child that ends, as if killed, before its system call number `step`; tell whether it did."""
+    """Work in a child that ends, as if killed, before its system call number `step`; tell whether it did."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
@@ -245,7 +245,7 @@ def test_a_death_at_every_system_call_is_repaired(
 
 
 def whole(root: Path) -> dict[str, bytes]:
-    """The files of the tree without those of a stage in it, which no reader of ours sees either."""
+    """Return the files of the tree without those of a stage in it, which no reader of ours sees either."""
     return {path: data for path, data in state(root).items() if "paddlegen-stage-" not in path}
 
 

@@ -2,7 +2,8 @@
 
     python tree_writer.py ROOT
 
-It says "ready", reads "once A" or "again AB" (the generations to write in turn) and begins. It imports nothing but the standard library and the tree, so that fifty of them start quickly.
+It says "ready", reads "once A" or "again AB" (the generations to write in turn) and begins. It imports
+nothing but the standard library and the tree, so that fifty of them start quickly.
 """
 
 from __future__ import annotations
