@@ -41,7 +41,7 @@ def state(root: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Iterator[Path]:
-    """Give a repository in memory where there is such a disk: a kill is the kernel's business, not the disk's."""
+    """Give a repository in memory, where there is such a disk: a kill is no business of the disk."""
     if not os.access("/dev/shm", os.W_OK):  # noqa: S108
         yield tmp_path
         return
@@ -208,7 +208,7 @@ def no_exchange(one: str, other: str) -> None:  # noqa: ARG001
 @pytest.mark.parametrize("beside", [False, True], ids=["same disk", "other disk"])
 @pytest.mark.parametrize("swaps", [True, False], ids=["exchange", "two renames"])
 def test_a_death_at_every_system_call_is_repaired(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, swaps: bool, beside: bool, first: bool
+    root: Path, monkeypatch: pytest.MonkeyPatch, *, swaps: bool, beside: bool, first: bool
 ) -> None:
     """Without an exchange the tree may be missing until the next run; it is never half of anything."""
     if beside:
@@ -218,27 +218,27 @@ def test_a_death_at_every_system_call_is_repaired(
     old = {} if first else {**SMALL, "x/mine": b"mine"}
     new = {path: data for path, data in {**old, **SMALL_NEXT}.items() if path != "x/gone/c"}
     for step in itertools.count():
-        root = tmp_path / str(step)
+        repository = root / str(step)
         for path, data in old.items():
-            (root / "out" / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / "out" / path).write_bytes(data)
-        root.mkdir(exist_ok=True)
+            (repository / "out" / path).parent.mkdir(parents=True, exist_ok=True)
+            (repository / "out" / path).write_bytes(data)
+        repository.mkdir(exist_ok=True)
 
-        def work(root: Path = root) -> None:
+        def work(repository: Path = root) -> None:
             with lock(root):
                 tree.write(root, "out", SMALL_NEXT, ["x/gone/c"])
 
         died = die_at(step, work)
-        with lock(root):
-            seen = whole(root)
-            assert seen in ([old, new] if swaps or (root / "out").exists() else [{}])
-            tree.recover(root)
-            assert whole(root) in (old, new)
-            assert leftovers(root) == [".gitignore", "lock"]
-            tree.write(root, "out", SMALL_NEXT, ["x/gone/c"])
-        assert whole(root) == new
-        assert not (root / "out/x/gone").exists()
-        assert sorted(path.name for path in root.iterdir()) == [".paddlegen", "out"]
+        with lock(repository):
+            seen = whole(repository)
+            assert seen in ([old, new] if swaps or (repository / "out").exists() else [{}])
+            tree.recover(repository)
+            assert whole(repository) in (old, new)
+            assert leftovers(repository) == [".gitignore", "lock"]
+            tree.write(repository, "out", SMALL_NEXT, ["x/gone/c"])
+        assert whole(repository) == new
+        assert not (repository / "out/x/gone").exists()
+        assert sorted(path.name for path in repository.iterdir()) == [".paddlegen", "out"]
         if not died:
             break
     assert step > 20
