@@ -386,7 +386,7 @@ def test_whatever_fails_leaves_the_old_tree_and_no_stage(
     monkeypatch.setattr(swap, "exchange", no_exchange)
     before = files_of(snapshot(tmp_path))
     real = getattr(os, call)
-    for nth in range(12):
+    for nth in range(6):
         count = iter(range(10_000))
 
         def fail_once(

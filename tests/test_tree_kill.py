@@ -224,7 +224,7 @@ def test_a_death_at_every_system_call_is_repaired(
             (repository / "out" / path).write_bytes(data)
         repository.mkdir(exist_ok=True)
 
-        def work(repository: Path = root) -> None:
+        def work(root: Path = repository) -> None:
             with lock(root):
                 tree.write(root, "out", SMALL_NEXT, ["x/gone/c"])
 
