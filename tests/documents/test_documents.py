@@ -30,7 +30,9 @@ def cut(text: str, place: Span) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("text", ["", "\n", "# only a comment\n", "---\n", "---\n---\n", "\ufeff", "~", "null\n---\n"])
+@pytest.mark.parametrize(
+    "text", ["", "\n", "# only a comment\n", "---\n", "---\n---\n", "\ufeff", "~", "null\n---\n"]
+)
 def test_a_text_without_values_has_no_documents_and_no_problems(text: str) -> None:
     assert load(text) == ([], [])
 
@@ -38,7 +40,10 @@ def test_a_text_without_values_has_no_documents_and_no_problems(text: str) -> No
 def test_empty_documents_are_skipped_and_counted() -> None:
     loaded, problems = load("---\n---\na: 1\n---\n# nothing\n---\nb: 2\n", "f.yaml")
     assert problems == []
-    assert [(each.index, each.value, each.path) for each in loaded] == [(1, {"a": 1}, "f.yaml"), (3, {"b": 2}, "f.yaml")]
+    assert [(each.index, each.value, each.path) for each in loaded] == [
+        (1, {"a": 1}, "f.yaml"),
+        (3, {"b": 2}, "f.yaml"),
+    ]
 
 
 def test_documents_before_a_syntax_error_are_returned() -> None:
@@ -76,7 +81,9 @@ def test_a_byte_that_is_not_utf_8_has_a_place() -> None:
     assert "offset 12" in problem.message
 
 
-@pytest.mark.parametrize("character", ["\x00", "\x07", "\x1b", "\x7f", "\x80", "\x85", "\x9f", "\ud800", "\ufffe"])
+@pytest.mark.parametrize(
+    "character", ["\x00", "\x07", "\x1b", "\x7f", "\x80", "\x85", "\x9f", "\ud800", "\ufffe"]
+)
 def test_a_control_character_is_a_problem_where_it_stands(character: str) -> None:
     problem = fault(f"a: 1\nb: 中{character}x\n")
     assert problem.kind == "yaml-parses"
@@ -155,19 +162,36 @@ def test_quoted_words_and_times_are_no_problem() -> None:
     }
 
 
-@pytest.mark.parametrize("text", ["2024-01-02", "2001-1-1", "2024-01-02 03:04:05", "2001-12-14t21:59:43.10-05:00", ".inf", "-.INF", ".nan"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-01-02",
+        "2001-1-1",
+        "2024-01-02 03:04:05",
+        "2001-12-14t21:59:43.10-05:00",
+        ".inf",
+        "-.INF",
+        ".nan",
+    ],
+)
 def test_times_that_kustomize_rewrites_and_numbers_without_json_are_strings_and_problems(text: str) -> None:
     loaded, (problem,) = load(f"a: {text}\n")
     assert loaded[0].value == {"a": text}
     assert problem.kind == "yaml-scalars-unambiguous"
 
 
-@pytest.mark.parametrize("text", ["2024-13-01", "2024-01-02T03:04:05Z", "10.0.0.1", "8Gi", "12:30", "1.2.3", "-x", "on-call", "..", "v1"])
+@pytest.mark.parametrize(
+    "text",
+    ["2024-13-01", "2024-01-02T03:04:05Z", "10.0.0.1", "8Gi", "12:30", "1.2.3", "-x", "on-call", "..", "v1"],
+)
 def test_ordinary_text_is_no_problem(text: str) -> None:
     assert only(f"a: {text}\n").value == {"a": text}
 
 
-@pytest.mark.parametrize(("key", "name"), [("1", "1"), ("true", "true"), ("on", "true"), ("0x1F", "31"), ("1e3", "1000"), ("1.50", "1.5")])
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [("1", "1"), ("true", "true"), ("on", "true"), ("0x1F", "31"), ("1e3", "1000"), ("1.50", "1.5")],
+)
 def test_a_key_that_is_no_string_becomes_kubectls_string_and_a_problem(key: str, name: str) -> None:
     loaded, (problem,) = load(f"a:\n  {key}: x\n")
     assert loaded[0].value == {"a": {name: "x"}}
@@ -180,7 +204,9 @@ def test_a_key_that_is_a_collection_is_a_problem(text: str) -> None:
     assert fault(text).kind == "yaml-parses"
 
 
-@pytest.mark.parametrize("text", ["a: !x b\n", "a: !!set {b: null}\n", "!x a: b\n", "a: !x [b]\n", "a: !!int x\n", "a: !!bool 1\n"])
+@pytest.mark.parametrize(
+    "text", ["a: !x b\n", "a: !!set {b: null}\n", "!x a: b\n", "a: !x [b]\n", "a: !!int x\n", "a: !!bool 1\n"]
+)
 def test_a_tag_that_kubectl_drops_or_refuses_is_a_problem(text: str) -> None:
     assert fault(text).kind == "yaml-tags-standard"
 
@@ -192,7 +218,12 @@ def test_core_tags_are_honoured() -> None:
 
 def test_aliases_are_copied_and_merges_are_honoured() -> None:
     document = only("x: &x {a: 1, b: 2}\nv: *x\nz:\n  <<: *x\n  b: 3\nw:\n  <<: [{a: 1}, {a: 2, c: 3}]\n")
-    assert document.value == {"x": {"a": 1, "b": 2}, "v": {"a": 1, "b": 2}, "z": {"a": 1, "b": 3}, "w": {"a": 1, "c": 3}}
+    assert document.value == {
+        "x": {"a": 1, "b": 2},
+        "v": {"a": 1, "b": 2},
+        "z": {"a": 1, "b": 3},
+        "w": {"a": 1, "c": 3},
+    }
     assert document.value["x"] is not document.value["v"]  # type: ignore[index]
     assert span(document, ("z", "a")) == Span(1, 11, 1, 12)
     assert span(document, ("z", "b")) == Span(5, 6, 5, 7)

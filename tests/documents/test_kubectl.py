@@ -51,7 +51,12 @@ class Refused(Exception):
 
 def run(*command: str | Path) -> str:
     done = subprocess.run(
-        command, capture_output=True, text=True, encoding="utf-8", env={**os.environ, "KUBECONFIG": os.devnull}, check=False
+        command,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "KUBECONFIG": os.devnull},
+        check=False,
     )
     if done.returncode:
         raise Refused(done.stderr)
@@ -62,7 +67,9 @@ def kubectl(text: str, folder: Path) -> object:
     """The `spec` kubectl reads."""
     file = folder / "object.yaml"
     file.write_text(text, encoding="utf-8")
-    return json.loads(run("kubectl", "patch", "--local", "--type=merge", "-p", "{}", "-f", file, "-o", "json")).get("spec")
+    return json.loads(
+        run("kubectl", "patch", "--local", "--type=merge", "-p", "{}", "-f", file, "-o", "json")
+    ).get("spec")
 
 
 def kustomize(text: str, folder: Path) -> object:
@@ -120,7 +127,9 @@ def test_a_scalar_without_a_problem_is_the_same_to_kustomize(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("text", STRUCTURES)
-def test_structures_are_kubectls_and_the_same_to_kustomize_unless_there_is_a_problem(text: str, tmp_path: Path) -> None:
+def test_structures_are_kubectls_and_the_same_to_kustomize_unless_there_is_a_problem(
+    text: str, tmp_path: Path
+) -> None:
     whole = HEAD + "".join(f"  {line}\n" if line else "\n" for line in text.split("\n"))
     problems = load(whole)[1]
     try:
@@ -135,7 +144,11 @@ def test_structures_are_kubectls_and_the_same_to_kustomize_unless_there_is_a_pro
 
 def test_the_words_without_a_problem_are_not_reported_for_nothing(tmp_path: Path) -> None:
     """The converse: a problem about a value names a real difference or refusal."""
-    reported = [line for line in SCALARS if any(each.kind == "yaml-scalars-unambiguous" for each in load(body([line]))[1])]
+    reported = [
+        line
+        for line in SCALARS
+        if any(each.kind == "yaml-scalars-unambiguous" for each in load(body([line]))[1])
+    ]
     for line in reported:
         try:
             assert not same(kubectl(body([line]), tmp_path), kustomize(body([line]), tmp_path)), line

@@ -49,11 +49,53 @@ when: 2024-01-02
 文: "é\\u4e2d\\n😀"
 """
 
-yamlish = st.text(alphabet=st.sampled_from(list(" \n\t:-?[]{},#&*!|>'\"%@`<=~.\\ab0x1+eyn_中😀\r\u2028\ufeff\x85\x07")), max_size=120)
+yamlish = st.text(
+    alphabet=st.sampled_from(list(" \n\t:-?[]{},#&*!|>'\"%@`<=~.\\ab0x1+eyn_中😀\r\u2028\ufeff\x85\x07")),
+    max_size=120,
+)
 tokens = st.lists(
     st.sampled_from(
-        ["a", "b: ", "- ", "\n", "\n  ", "\n    ", ": ", "? ", "[", "]", "{", "}", ", ", "&x ", "*x", "&y ", "*y", "<<: ", "!!str ", "!t ",
-         "|", "|-", ">+2", "'", '"', "# c", "---\n", "...\n", "on", "1", "0o7", "1e3", ".inf", "2024-01-02", "~", "%YAML 1.1\n", "\t", "\r\n", "中"]  # fmt: skip
+        [
+            "a",
+            "b: ",
+            "- ",
+            "\n",
+            "\n  ",
+            "\n    ",
+            ": ",
+            "? ",
+            "[",
+            "]",
+            "{",
+            "}",
+            ", ",
+            "&x ",
+            "*x",
+            "&y ",
+            "*y",
+            "<<: ",
+            "!!str ",
+            "!t ",
+            "|",
+            "|-",
+            ">+2",
+            "'",
+            '"',
+            "# c",
+            "---\n",
+            "...\n",
+            "on",
+            "1",
+            "0o7",
+            "1e3",
+            ".inf",
+            "2024-01-02",
+            "~",
+            "%YAML 1.1\n",
+            "\t",
+            "\r\n",
+            "中",
+        ]  # fmt: skip
     ),
     max_size=40,
 ).map("".join)
@@ -66,7 +108,15 @@ def mutated(draw: st.DrawFn) -> str:
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(text)))
         end = min(len(text), start + draw(st.integers(0, 12)))
-        text = text[:start] + draw(st.one_of(st.just(""), yamlish.map(lambda piece: piece[:8]), tokens.map(lambda piece: piece[:8]))) + text[end:]
+        text = (
+            text[:start]
+            + draw(
+                st.one_of(
+                    st.just(""), yamlish.map(lambda piece: piece[:8]), tokens.map(lambda piece: piece[:8])
+                )
+            )
+            + text[end:]
+        )
     return text
 
 
@@ -145,10 +195,18 @@ def test_any_bytes_are_sound(data: bytes) -> None:
 
 # no digits: PyYAML leaves the strings 08 and 1e3 plain, which are numbers to kubectl
 words = st.text(alphabet="abcdefghxyz-./中é😀 #:'\"", max_size=12)
-scalars = st.one_of(st.none(), st.booleans(), st.integers(-(2**63), 2**63 - 1), words, st.sampled_from(["on", "1", "~", "a\nb\n", " x", "2024-01-02", "0x1", "<<", ""]))
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**63), 2**63 - 1),
+    words,
+    st.sampled_from(["on", "1", "~", "a\nb\n", " x", "2024-01-02", "0x1", "<<", ""]),
+)
 values = st.recursive(
     scalars,
-    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(words.filter(bool), inner, max_size=4)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.dictionaries(words.filter(bool), inner, max_size=4)
+    ),
     max_leaves=20,
 )
 
@@ -170,7 +228,12 @@ def test_what_json_writes_is_read_back(value: dict[str, object]) -> None:
 
 
 def test_an_ordinary_manifest_is_read_as_pyyaml_and_ruamel_read_it() -> None:
-    text = MANIFEST.replace("0777", "3").replace("1e-3", "0.001").replace("        - <<: *t\n          value: !!str 12\n", "").replace("when: 2024-01-02\n", "")
+    text = (
+        MANIFEST.replace("0777", "3")
+        .replace("1e-3", "0.001")
+        .replace("        - <<: *t\n          value: !!str 12\n", "")
+        .replace("when: 2024-01-02\n", "")
+    )
     documents, problems = load(text)
     assert problems == []
     ours = [document.value for document in documents]
@@ -196,12 +259,27 @@ print(json.dumps(answers))
 
 
 def test_a_pyyaml_without_libyaml_gives_the_same_values_spans_and_problems() -> None:
-    texts = [MANIFEST, MANIFEST.replace("- <<: *t", "- x: 1"), "a: on\na: 2\n", "? a\n? b", "a: 'x\u2028y'\nb: [中, 😀]  # c\nc: |\n  x\n", "{a: {b}}", "a: \x07"]
+    texts = [
+        MANIFEST,
+        MANIFEST.replace("- <<: *t", "- x: 1"),
+        "a: on\na: 2\n",
+        "? a\n? b",
+        "a: 'x\u2028y'\nb: [中, 😀]  # c\nc: |\n  x\n",
+        "{a: {b}}",
+        "a: \x07",
+    ]
     done = subprocess.run([sys.executable, "-c", WITHOUT_LIBYAML], input=json.dumps(texts), capture_output=True, text=True, check=True,
                           cwd=Path(__file__).parents[2])  # fmt: skip
     for text, (documents, problems) in zip(texts, json.loads(done.stdout), strict=True):
         ours, ours_problems = load(text)
         assert documents == [
-            [each.value, [[str(span(each, path)), str(span(each, path, key=True))] for path, _ in walk(each.value)]] for each in ours
+            [
+                each.value,
+                [[str(span(each, path)), str(span(each, path, key=True))] for path, _ in walk(each.value)],
+            ]
+            for each in ours
         ]
-        assert problems == [[each.kind, each.message, str(each.span), list(each.path), each.document] for each in ours_problems]
+        assert problems == [
+            [each.kind, each.message, str(each.span), list(each.path), each.document]
+            for each in ours_problems
+        ]
