@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import UnsetType
 
-from paddlegen import documents, specs
+from paddlegen import documents, hints, specs
 from paddlegen.documents import UNAMBIGUOUS, Document
 from paddlegen.model.cluster import Cluster, ClusterProfile
 from paddlegen.model.job import API_VERSION, JobSpec, JobTemplate, StorageSpec
@@ -195,7 +195,7 @@ def _strange(document: Document) -> Finding:
     else:
         field, shown, wish = "kind", kind, "JobSpec, JobTemplate or StorageSpec"
     if isinstance(kind, str) and kind not in KINDS and field == "kind":
-        wish += specs.did_you_mean(kind, sorted(KINDS))
+        wish += hints.did_you_mean(kind, sorted(KINDS))
     message = (
         f"{field} is {shown!r}; files in jobs/ hold {wish}"
         if field in body

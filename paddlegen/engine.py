@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from paddlegen import catalogue, kustomize, overlay, pipeline
+from paddlegen import catalogue, hints, kustomize, overlay, pipeline
 from paddlegen.cache import key
 from paddlegen.documents import span
 from paddlegen.model.report import Finding, Location, Severity, Span
@@ -167,7 +167,7 @@ class _Run:
     def _read_clusters(self) -> None:
         names = self.repository.clusters
         for name in sorted(set(self.selection.clusters) - set(names)):
-            hint = catalogue.specs.did_you_mean(name, names)
+            hint = hints.did_you_mean(name, names)
             message = f"there is no cluster {name!r} below overlays/{hint}"
             self.result.findings.append(
                 Finding("cluster-exists", Severity.ERROR, message, Location(f"overlays/{name}"))
@@ -314,7 +314,7 @@ class _Run:
 
     def _no_such_cluster(self, entry: catalogue.JobEntry, path: tuple[str | int, ...], name: str) -> Finding:
         document = entry.source.document
-        hint = catalogue.specs.did_you_mean(name, self.repository.clusters)
+        hint = hints.did_you_mean(name, self.repository.clusters)
         at = Location(document.path, span(document, path, key=path[1] == "overrides"))
         return Finding(
             "cluster-exists", Severity.ERROR, f"there is no cluster {name!r} below overlays/{hint}", at

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from paddlegen import specs
+from paddlegen import hints, specs
 from paddlegen.merge import merge_pod_templates, merge_specs, mount_name
 from paddlegen.model.job import JobBody, JobFields, Role, RoleFields
 from paddlegen.model.output import Violation
@@ -232,7 +232,7 @@ def _chain(
                 Fault(place, Violation((), f"a template cannot extend itself: {loop}", "template-acyclic"))
             )
         elif name not in templates:
-            hint = specs.did_you_mean(name, sorted(templates))
+            hint = hints.did_you_mean(name, sorted(templates))
             message = f"there is no job template {name!r} in jobs/templates/{hint}"
             faults.append(Fault(place, Violation((), message, "template-exists")))
         elif (template := templates[name]) is None:
@@ -254,7 +254,7 @@ def _params(
     for name, value in given.items():
         place = Place(source.document, ("spec", "params", name))
         if name not in declared:
-            hint = specs.did_you_mean(name, sorted(declared))
+            hint = hints.did_you_mean(name, sorted(declared))
             message = f"no template of this job declares the parameter {name!r}{hint}"
             faults.append(Fault(place, Violation((), message, "params-declared")))
             continue
@@ -302,7 +302,7 @@ def _substitute(
         return value
     for name in _PARAM.findall(value):
         if name not in params:
-            hint = specs.did_you_mean(name, sorted(params))
+            hint = hints.did_you_mean(name, sorted(params))
             message = f"${{params.{name}}} has no value: no template of this job declares it{hint}"
             faults.append(Fault(Place(document, path), Violation((), message, "params-resolved")))
             return value
