@@ -22,6 +22,7 @@ import msgspec
 from paddlegen import catalogue, hints, kustomize, overlay, pipeline
 from paddlegen.cache import key
 from paddlegen.documents import span
+from paddlegen.errors import UsageError
 from paddlegen.model.report import Finding, Location, Severity, Span
 
 if TYPE_CHECKING:
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
 
     from paddlegen.cache import Cache
     from paddlegen.catalogue import ClusterEntry, Contents
+    from paddlegen.documents import Document
     from paddlegen.kustomize import Kustomize
+    from paddlegen.model.output import ObjectRef
+    from paddlegen.model.report import FieldPath
     from paddlegen.overlay import Overlay, Patch
     from paddlegen.pipeline import Unit
     from paddlegen.repository import Repository
@@ -140,7 +144,6 @@ class _Run:
         self.overlays: dict[str, Overlay] = {}
         self.openapi = resources.files("paddlegen").joinpath("schemas/openapi.json").read_bytes()
         self.shared = catalogue.Contents()
-        self.broken_templates: dict[str, Template | None] = {}
         self.total = 0
 
     def run(self) -> Rendering:
@@ -168,10 +171,8 @@ class _Run:
         names = self.repository.clusters
         for name in sorted(set(self.selection.clusters) - set(names)):
             hint = hints.did_you_mean(name, names)
-            message = f"there is no cluster {name!r} below overlays/{hint}"
-            self.result.findings.append(
-                Finding("cluster-exists", Severity.ERROR, message, Location(f"overlays/{name}"))
-            )
+            message = f"--cluster is {name}, and there is no such folder below overlays/{hint}"
+            raise UsageError(message)
         for name in names:
             if self.selection.clusters and name not in self.selection.clusters:
                 continue
@@ -205,8 +206,12 @@ class _Run:
         for contents in parsed.values():
             self.shared.templates += contents.templates
             self.shared.storage += contents.storage
+            self.shared.broken |= contents.broken
             self.result.findings += contents.findings
-        self.result.findings += catalogue.duplicates(self.shared)
+        self.shared, repeated = catalogue.without_repeated(self.shared)
+        self.result.findings += repeated
+        for entry in self.shared.storage:
+            self._find_clusters(entry.source.document, ("spec", "clusters"), entry.value.spec.clusters or [])
         return plain, parsed
 
     def _identity(self, plain: Mapping[str, bytes]) -> bytes:
@@ -285,46 +290,39 @@ class _Run:
             self.cache.put({keys[path]: encoder.encode(made) for path, made in clean.items()})
 
     def _templates(self) -> dict[str, Template | None]:
-        good: dict[str, Template | None] = {
-            template.value.metadata.name: template for template in self.shared.templates
+        """The templates by name; None for those whose own findings say why they cannot be used."""
+        templates: dict[str, Template | None] = {
+            name: None for kind, name in self.shared.broken if kind in {"", "JobTemplate"}
         }
-        return {**self._broken_templates(), **good}
-
-    def _broken_templates(self) -> dict[str, Template | None]:
-        """Templates whose own findings say why they cannot be used, by the name they would have."""
-        folder = "jobs/templates/"
-        broken = {f.location.path for f in self.result.findings if f.location.path.startswith(folder)}
-        return {Path(path).stem: None for path in broken}
+        return templates | {template.value.metadata.name: template for template in self.shared.templates}
 
     def _units(self, entry: catalogue.JobEntry, templates: Mapping[str, Template | None]) -> Iterator[Unit]:
         metadata = entry.value.metadata
         if not self.selection.has_job(entry.path, metadata.namespace or "default", metadata.name):
             return
         self.result.jobs += 1
-        for name in entry.value.spec.clusters or []:
-            if name not in self.repository.clusters:
-                index = (entry.value.spec.clusters or []).index(name)
-                self.result.findings.append(self._no_such_cluster(entry, ("spec", "clusters", index), name))
-        for name in entry.value.spec.overrides or {}:
-            if name not in self.repository.clusters:
-                self.result.findings.append(self._no_such_cluster(entry, ("spec", "overrides", name), name))
+        document = entry.source.document
+        self._find_clusters(document, ("spec", "clusters"), entry.value.spec.clusters or [])
+        self._find_clusters(document, ("spec", "overrides"), entry.value.spec.overrides or {})
         for cluster in self.clusters.values():
             if pipeline.is_on(entry, cluster):
-                yield pipeline.job_unit(entry, cluster, templates, self.shared.storage)
+                yield pipeline.job_unit(entry, cluster, templates, self.shared)
 
-    def _no_such_cluster(self, entry: catalogue.JobEntry, path: tuple[str | int, ...], name: str) -> Finding:
-        document = entry.source.document
-        hint = hints.did_you_mean(name, self.repository.clusters)
-        at = Location(document.path, span(document, path, key=path[1] == "overrides"))
-        return Finding(
-            "cluster-exists", Severity.ERROR, f"there is no cluster {name!r} below overlays/{hint}", at
-        )
+    def _find_clusters(self, document: Document, path: FieldPath, names: Iterable[str]) -> None:
+        """Tell of names that are no clusters."""
+        for index, name in enumerate(names):
+            if name not in self.repository.clusters:
+                hint = hints.did_you_mean(name, self.repository.clusters)
+                is_key = path[-1] == "overrides"
+                at = Location(document.path, span(document, (*path, name if is_key else index), key=is_key))
+                message = f"there is no cluster {name} below overlays/{hint}"
+                self.result.findings.append(Finding("cluster-exists", Severity.ERROR, message, at))
 
     # --- kustomize
 
     def _build(self, units: Sequence[Unit], clean: dict[str, list[_Made]]) -> None:
         """Take units through kustomize, those that were seen before out of the cache."""
-        ready = [unit for unit in units if not unit.is_broken]
+        ready = self._first_of_each([unit for unit in units if not unit.is_broken])
         for unit in units:
             if unit.is_broken:
                 self.result.findings += unit.findings
@@ -346,6 +344,23 @@ class _Run:
                 self._finish(unit, mine, clean)
             self.cache.put(values)
 
+    def _first_of_each(self, units: Sequence[Unit]) -> list[Unit]:
+        """The units without those that have an object of an earlier one: kustomize would refuse the two.
+
+        They are remembered, so that `_look_across` tells of them.
+        """
+        seen: set[tuple[str, ObjectRef]] = set()
+        kept = []
+        for unit in units:
+            mine = {(unit.cluster.cluster.name, base.ref) for base in unit.bases}
+            if seen.isdisjoint(mine):
+                seen |= mine
+                kept.append(unit)
+            else:
+                files = [(path, "", str(ref)) for path, ref in pipeline.planned(unit)]
+                self.made.append((unit.path, _made(unit, files, [])))
+        return kept
+
     def _unit_key(self, unit: Unit) -> bytes:
         used = self.overlays[unit.cluster.cluster.name]
         parts: list[bytes | str] = ["unit", self.code, self._kustomize_identity(), self.openapi, used.top]
@@ -363,11 +378,8 @@ class _Run:
             text = None if self.on_disk.get(output.path) == digest else output.text
             self.result.files.setdefault(output.path, Rendered(digest, text, unit.path))
             files.append((output.path, digest, str(output.ref)))
-        at = span(unit.source, ("metadata", "name"))
-        place = (at.line, at.column, at.end_line, at.end_column)
         hits = sorted({patch.id for base in unit.bases for patch in used.patches_for(base)})
-        is_job = unit.resolution is not None
-        one = _Made(unit.cluster.cluster.name, unit.namespace, unit.name, is_job, place, files, hits)
+        one = _made(unit, files, hits)
         self.made.append((unit.path, one))
         if unit.findings:
             clean.pop(unit.path, None)
@@ -432,6 +444,13 @@ class _Run:
                     patch.target is not None and not patch.kustomization.startswith(used.top + "/")
                 ):
                     self.result.findings.append(_idle(patch, used.cluster))
+
+
+def _made(unit: Unit, files: list[tuple[str, str, str]], hits: list[str]) -> _Made:
+    at = span(unit.source, ("metadata", "name"))
+    place = (at.line, at.column, at.end_line, at.end_column)
+    is_job = unit.resolution is not None
+    return _Made(unit.cluster.cluster.name, unit.namespace, unit.name, is_job, place, files, hits)
 
 
 def _shards(units: Sequence[Unit]) -> Iterator[list[Unit]]:

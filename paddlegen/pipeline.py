@@ -7,12 +7,12 @@ runs between `base` and `finish`, in `engine`.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UnsetType
 
-from paddlegen import catalogue, documents
+from paddlegen import catalogue, documents, hints
 from paddlegen.model.output import JOB, STORAGE, Manifest, ObjectRef, Violation, object_ref
 from paddlegen.model.policy import View
 from paddlegen.model.report import Finding, Location, Severity
@@ -26,7 +26,7 @@ from paddlegen.targets import targets
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from paddlegen.catalogue import ClusterEntry, JobEntry, StorageEntry
+    from paddlegen.catalogue import ClusterEntry, Contents, JobEntry, StorageEntry
     from paddlegen.documents import Document
     from paddlegen.model.policy import Breach, Policy
     from paddlegen.model.report import FieldPath
@@ -78,7 +78,7 @@ def job_unit(
     entry: JobEntry,
     cluster: ClusterEntry,
     templates: Mapping[str, Template | None],
-    storage: Sequence[StorageEntry],
+    shared: Contents,
 ) -> Unit:
     """A job on a cluster, with its base objects or the findings that prevent them."""
     metadata = entry.value.metadata
@@ -86,7 +86,7 @@ def job_unit(
     unit = Unit(cluster, entry.source.document, namespace, metadata.name)
     specs = {
         s.name: s
-        for s in map(_storage, storage)
+        for s in map(_storage, shared.storage)
         if s.namespace == namespace and _is_for(s.body.clusters, cluster)
     }
     resolution = resolve(entry.value, entry.source, cluster.cluster.name, templates, specs)
@@ -101,10 +101,39 @@ def job_unit(
     for output in _built(targets()[name].build(resolution.job, cluster.cluster)):
         if isinstance(output, Violation):
             unit.is_broken |= output.severity is Severity.ERROR
-            unit.findings.append(_finding(unit, output, _place(unit, output)))
+            unit.findings.extend(_told(unit, output, shared))
         else:
             unit.manifests.append(output)
     return unit
+
+
+def _told(unit: Unit, violation: Violation, shared: Contents) -> Iterator[Finding]:
+    """The finding of a target's violation; none for storage that has findings of its own."""
+    place = _place(unit, violation)
+    if violation.rule == "storage-exists":
+        name = str(documents.at(place.document.value, place.path))
+        if shared.is_broken("StorageSpec", f"{unit.namespace}/{name}"):
+            return
+        violation = replace(violation, message=violation.message + _elsewhere(name, unit, shared))
+    yield _finding(unit, violation, place)
+
+
+def _elsewhere(name: str, unit: Unit, shared: Contents) -> str:
+    """Where the storage is that a job cannot reach."""
+    same = [_storage(entry) for entry in shared.storage if entry.value.metadata.name == name]
+    here = next((storage for storage in same if storage.namespace == unit.namespace), None)
+    if here is not None:
+        return f"; that of {here.namespace} is for the clusters {', '.join(here.body.clusters or [])}"
+    if same:
+        return f"; it is in the namespace {same[0].namespace}, and claims cannot be shared across namespaces"
+    mine = [entry.value.metadata for entry in shared.storage]
+    return hints.did_you_mean(name, sorted(m.name for m in mine if (m.namespace or "default") == unit.namespace))
+
+
+def planned(unit: Unit) -> Iterator[tuple[str, ObjectRef]]:
+    """The paths and objects a unit has before kustomize sees them."""
+    for manifest in unit.manifests:
+        yield _path(unit, manifest, manifest.ref), manifest.ref
 
 
 def storage_unit(entry: StorageEntry, cluster: ClusterEntry) -> Unit:

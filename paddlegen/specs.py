@@ -50,7 +50,7 @@ def parse(document: Document, kind: type[T]) -> Parsed[T]:
     body = document.value
     if not isinstance(body, dict):
         return Parsed(
-            None, {}, (Violation((), f"this is {_typename(body)}; a mapping is needed", VALUES_ALLOWED),)
+            None, {}, (Violation((), f"this is {typename(body)}; a mapping is needed", VALUES_ALLOWED),)
         )
     try:
         return Parsed(msgspec.convert(without_nulls(body), kind), body)
@@ -116,7 +116,7 @@ def _as_written(
     if value is None or isinstance(value, str):
         return value
     types = {b.get("type") for b in branches}
-    if "string" not in types or _typename(value) in {_ARTICLES.get(t) for t in types if t}:
+    if "string" not in types or typename(value) in {_ARTICLES.get(t) for t in types if t}:
         return value
     text = scalar_text(document, path)
     if text is None:
@@ -227,7 +227,7 @@ def _lookup(schema: dict[str, Any], path: list[str | int]) -> dict[str, Any]:
 def _wrong_type(field: str, instance: Any, types: list[str]) -> str:
     names = list(dict.fromkeys(_ARTICLES.get(t, t) for t in types if t != "number" or "integer" not in types))
     hint = hints.wrong_type(field, instance, types)
-    return f"{field} is {_typename(instance)} ({_show(instance)}); {_one_of(names)} is needed{hint}"
+    return f"{field} is {typename(instance)} ({_show(instance)}); {_one_of(names)} is needed{hint}"
 
 
 def _is_misspelt(missing: str, instance: Any, schema: dict[str, Any]) -> bool:
@@ -274,7 +274,8 @@ _ARTICLES = {
 }
 
 
-def _typename(value: Any) -> str:
+def typename(value: Any) -> str:
+    """What a value is, in words: `a list`, `text`."""
     match value:
         case None:
             return _ARTICLES["null"]
