@@ -13,11 +13,11 @@ from paddlegen.documents import UNAMBIGUOUS, Document
 from paddlegen.model.cluster import Cluster, ClusterProfile
 from paddlegen.model.job import API_VERSION, JobSpec, JobTemplate, StorageSpec
 from paddlegen.model.report import Finding, Location, Severity
-from paddlegen.resolve import Source, Template, fill_in
+from paddlegen.resolve import Place, Source, Template, bad_defaults, fill_in, params_in, through_params
 from paddlegen.resources import volumes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from paddlegen.model.output import Violation
     from paddlegen.model.report import FieldPath
@@ -211,15 +211,36 @@ def _read_document(document: Document, contents: Contents) -> frozenset[FieldPat
 def _read_template(document: Document, contents: Contents) -> frozenset[FieldPath]:
     """A template is checked with its parameters at their defaults, or at a sample of their type."""
     assert isinstance(document.value, dict)  # noqa: S101  # the caller looked
-    sample = Document(document.path, document.index, fill_in(document.value), document.text, document.host)
+    sample = Document(document.path, document.index, fill_in(document), document.text, document.host)
     parsed = specs.parse(sample, JobTemplate)
-    contents.findings.extend(finding(violation, document, violation.path) for violation in parsed.violations)
+    contents.findings.extend(_template_findings(document, parsed.violations))
     if parsed.value is not None:
         body = _restore(parsed.body, document.value)
         contents.templates.append(Template(document, body, parsed.value))
     else:
         _is_lost(document, contents)
     return parsed.as_written
+
+
+def _template_findings(document: Document, violations: Sequence[Violation]) -> Iterator[Finding]:
+    """What is wrong with a template, a bad default at the default; a bad declaration is told once."""
+    violations = (*bad_defaults(document), *violations)
+    bad = {str(violation.path[2]) for violation in violations if violation.path[:2] == ("spec", "params")}
+    for violation in violations:
+        place = Place(document, violation.path)
+        names = params_in(documents.at(document.value, violation.path))
+        if violation.rule == specs.FIELDS_KNOWN or not names:
+            yield finding(violation, document, violation.path)
+        elif bad.isdisjoint(names):
+            defaults = {name: Place(document, ("spec", "params", name, "default")) for name in names}
+            yield finding_at(violation, through_params(place, defaults))
+
+
+def finding_at(violation: Violation, place: Place, **more: Any) -> Finding:
+    """A violation as a finding at a place; where a parameter was filled in, that line is told too."""
+    used = place.used_at
+    related = (Location(used.document.path, documents.span(used.document, used.path), "used here"),) if used else ()
+    return finding(violation, place.document, place.path, related=related, **more)
 
 
 def _restore(sample: Any, written: Any) -> Any:

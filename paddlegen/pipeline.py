@@ -279,7 +279,7 @@ def _place(unit: Unit, violation: Violation) -> Place:
 
 
 def _finding(unit: Unit, violation: Violation, place: Place) -> Finding:
-    return catalogue.finding(violation, place.document, place.path, cluster=unit.cluster.cluster.name)
+    return catalogue.finding_at(violation, place, cluster=unit.cluster.cluster.name)
 
 
 def _path(unit: Unit, manifest: Manifest, ref: ObjectRef) -> str:
