@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from paddlegen.model.report import FieldPath
 
 T = TypeVar("T")
+_ABOUT_KEYS = frozenset({specs.FIELDS_KNOWN, "params-declared"})
+"""Rules that are broken by the key, not by the value under it."""
+
 KINDS: Mapping[str, type] = {"JobSpec": JobSpec, "JobTemplate": JobTemplate, "StorageSpec": StorageSpec}
 
 
@@ -133,7 +136,7 @@ def read_cluster(name: str, path: str, data: bytes | None) -> tuple[ClusterEntry
 
 def finding(violation: Violation, document: Document, path: FieldPath, **more: Any) -> Finding:
     """A violation as a finding at a path of the document it was written in."""
-    key = violation.rule == specs.FIELDS_KNOWN
+    key = violation.rule in _ABOUT_KEYS
     span = documents.span(document, path, key=key)
     return Finding(
         violation.rule,
@@ -214,7 +217,7 @@ def _read_template(document: Document, contents: Contents) -> frozenset[FieldPat
     sample = Document(document.path, document.index, fill_in(document), document.text, document.host)
     parsed = specs.parse(sample, JobTemplate)
     contents.findings.extend(_template_findings(document, parsed.violations))
-    if parsed.value is not None:
+    if parsed.value is not None and not any(bad_defaults(document)):
         body = _restore(parsed.body, document.value)
         contents.templates.append(Template(document, body, parsed.value))
     else:

@@ -8,21 +8,24 @@ job file led to, when that was clean: an unchanged repository costs reading and 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import zlib
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from paddlegen import catalogue, hints, kustomize, overlay, pipeline
 from paddlegen.cache import key
-from paddlegen.documents import span
+from paddlegen.documents import span, walk
 from paddlegen.errors import UsageError
+from paddlegen.model.output import CLUSTER_SCOPED
 from paddlegen.model.report import Finding, Location, Severity, Span
 
 if TYPE_CHECKING:
@@ -439,11 +442,12 @@ class _Run:
             return
         hit = {patch for _, one in self.made for patch in one.patches}
         for used in self.overlays.values():
+            refs = [ref for _, one in self.made if one.cluster == used.cluster for _, _, ref in one.files]
             for patch in used.patches:
                 if patch.id not in hit and not (
                     patch.target is not None and not patch.kustomization.startswith(used.top + "/")
                 ):
-                    self.result.findings.append(_idle(patch, used.cluster))
+                    self.result.findings.append(_idle(patch, used.cluster, refs))
 
 
 def _made(unit: Unit, files: list[tuple[str, str, str]], hits: list[str]) -> _Made:
@@ -483,86 +487,157 @@ def _stage(home: Path, used: Overlay, shard: Sequence[Unit], openapi: bytes) -> 
 def _assigned(shard: Sequence[Unit], output: str) -> Iterator[list[str | None]]:
     """The objects kustomize printed, given back to the units whose base they were.
 
-    The order is that of the bases; what lacks was deleted by a patch.
+    The order is that of the bases; what lacks was deleted by a patch, what differs in name renamed.
     """
     texts = overlay.split(output)
-    heads = [_head(text) for text in texts]
-    position = 0
     expected = [base.ref for unit in shard for base in unit.bases]
-    renamed = len(texts) == len(expected)
+    given: Sequence[str | None] = texts
+    if len(texts) != len(expected):
+        wanted = [(ref.kind, ref.namespace, ref.name) for ref in expected]
+        given = _matched(wanted, [_head(text) for text in texts], texts)
+    rest = iter(given)
     for unit in shard:
-        mine: list[str | None] = []
-        for base in unit.bases:
-            ref = base.ref
-            if position < len(texts) and (renamed or heads[position] == (ref.kind, ref.name)):
-                mine.append(texts[position])
-                position += 1
-            else:
-                mine.append(None)
-        yield mine
+        yield [next(rest) for _ in unit.manifests]
 
 
-def _head(text: str) -> tuple[str, str]:
-    """Kind and name, read off the text: kustomize prints keys in order, two spaces deep."""
-    kind = name = ""
+def _matched(wanted: Sequence[_Head], heads: Sequence[_Head], texts: Sequence[str]) -> list[str | None]:
+    """The texts at the place of their base, None where a base was deleted.
+
+    Both are in one order.  Equal heads are sure; between two of them, kinds in order decide, which
+    is how a patch that renames and one that deletes can stand side by side.
+    """
+    result: list[str | None] = [None] * len(wanted)
+    matcher = SequenceMatcher(None, wanted, heads, autojunk=False)
+    for tag, low, high, first, last in matcher.get_opcodes():
+        if tag in {"equal", "replace"}:
+            position = first
+            for index in range(low, high):
+                if position < last and heads[position][0] == wanted[index][0]:
+                    result[index] = texts[position]
+                    position += 1
+    return result
+
+
+_Head = tuple[str, str, str]
+"""Kind, namespace and name."""
+
+
+def _head(text: str) -> _Head:
+    """Kind, namespace and name, read off the text: kustomize prints keys in order, two spaces deep."""
+    found = {"kind": "", "namespace": "", "name": ""}
     in_metadata = False
     for line in text.splitlines():
         if line.startswith("kind: "):
-            kind = line[6:].strip("\"'")
+            found["kind"] = line[6:].strip("\"'")
         elif not line.startswith((" ", "-")):
             in_metadata = line == "metadata:"
-        elif in_metadata and line.startswith("  name: "):
-            name = line[8:].strip("\"'")
-    return kind, name
+        elif in_metadata and line.startswith(("  name: ", "  namespace: ")):
+            key, _, value = line.strip().partition(": ")
+            found[key] = value.strip("\"'")
+    namespace = "" if found["kind"] in CLUSTER_SCOPED else found["namespace"] or "default"
+    return found["kind"], namespace, found["name"]
 
 
-def _blame(program: Kustomize, used: Overlay, shard: Sequence[Unit], openapi: bytes, message: str) -> Finding:
-    """The finding of a failed build, at the first patch entry without which it would not fail."""
-    for count in range(1, len(used.entries) + 1):
-        limited = used.limited(count)
+def _blame(
+    program: Kustomize, used: Overlay, shard: Sequence[Unit], openapi: bytes, message: str
+) -> Finding:
+    """The finding of a failed build, at the field or patch entry without which it would not fail."""
+
+    def complaint(overlay: Overlay) -> str:
         with tempfile.TemporaryDirectory(prefix="paddlegen-") as folder:
-            _stage(Path(folder), limited, shard, openapi)
+            _stage(Path(folder), overlay, shard, openapi)
             try:
-                kustomize.build(program, Path(folder, used.top))
+                kustomize.build(program, Path(folder, overlay.top))
             except kustomize.BuildError as error:
-                return _build_finding(used, used.entries[count - 1], error.message)
-    return Finding(
-        "overlay-builds",
-        Severity.ERROR,
-        message,
-        Location(next(reversed(used.kustomizations))),
-        cluster=used.cluster,
-    )
+                return error.message.replace(f"{os.path.realpath(folder)}/", "").replace(f"{folder}/", "")
+        return ""
+
+    bare = used.limited(0)
+    if said := complaint(bare):
+        return _field_finding(bare, said, complaint)
+    for count in range(1, len(used.entries) + 1):
+        if said := complaint(used.limited(count)):
+            return _build_finding(used, used.entries[count - 1], said)
+    top = next(reversed(list(used.kustomizations)))
+    return Finding("overlay-builds", Severity.ERROR, f"kustomize: {message}", Location(top), cluster=used.cluster)
+
+
+def _field_finding(used: Overlay, said: str, complaint: Callable[[Overlay], str]) -> Finding:
+    """The finding of a build that fails without any patch."""
+    for path, document in reversed(list(used.kustomizations.items())):
+        at = _unknown_field(document, said)
+        for key_ in document.value if isinstance(document.value, dict) else ():
+            if at is None and key_ != "components" and not complaint(used.without(path, key_)):
+                at = span(document, (key_,), key=True)
+        if at is not None:
+            return Finding(
+                "overlay-builds", Severity.ERROR, f"kustomize: {said}", Location(path, at), cluster=used.cluster
+            )
+    return Finding("overlay-builds", Severity.ERROR, f"kustomize: {said}", Location(path), cluster=used.cluster)
+
+
+def _unknown_field(document: Document, said: str) -> Span | None:
+    """Where a kustomization has the field that kustomize says it does not know."""
+    named = re.search(r'unknown field "([^"]+)"', said)
+    if named is None:
+        return None
+    paths = (path for path, _ in walk(document.value) if path and path[-1] == named[1])
+    return next((span(document, path, key=True) for path in paths), None)
 
 
 def _build_finding(used: Overlay, patches: Sequence[Patch], message: str) -> Finding:
     patch = patches[0]
     document = patch.document or patch.at
     path: tuple[str | int, ...] = () if patch.document else patch.path
-    if isinstance(document.value, list):
+    at = _unknown_field(patch.at, message)
+    if at is not None:
+        document = patch.at
+    elif isinstance(document.value, list):
         operations = [o.get("path") if isinstance(o, dict) else None for o in document.value]
-        named = [
-            i for i, target in enumerate(operations) if isinstance(target, str) and f'"{target}"' in message
-        ]
+        named = [i for i, target in enumerate(operations) if isinstance(target, str) and _mentions(message, target)]
         path = (named[0], "path") if named else path
-    at = Location(document.path, span(document, path))
-    return Finding("overlay-builds", Severity.ERROR, f"kustomize: {message}", at, cluster=used.cluster)
-
-
-def _idle(patch: Patch, cluster: str) -> Finding:
-    document, path = (
-        (patch.at, patch.path)
-        if patch.target is not None or patch.document is None
-        else (patch.document, ("metadata", "name"))
-    )
-    message = f"this patch matches no object of {cluster}; correct its target, or remove it"
+    at = at or span(document, path)
     return Finding(
-        "patch-matches-object",
-        Severity.ERROR,
-        message,
-        Location(document.path, span(document, path)),
-        cluster=cluster,
+        "overlay-builds", Severity.ERROR, f"kustomize: {message}", Location(document.path, at), cluster=used.cluster
     )
+
+
+def _mentions(message: str, pointer: str) -> bool:
+    return re.search(rf"(?<![\w/~-]){re.escape(pointer)}(?![\w/~-])", message) is not None
+
+
+def _idle(patch: Patch, cluster: str, refs: Iterable[str]) -> Finding:
+    """The finding of a patch that matches nothing, with the object it may have meant."""
+    rule, path = "patch-matches-object", patch.path
+    known = [(kind, *name.rpartition("/")[::2]) for kind, _, name in (ref.partition(" ") for ref in refs)]
+    if patch.target is not None or patch.document is None:
+        document, wanted = patch.at, dict(patch.target or {})
+        path = (*path, "target")
+        message = f"this target matches no object of {cluster}{_near(wanted, known)}"
+    else:
+        document, path = patch.document, ("metadata", "name")
+        value: Any = document.value
+        metadata = value["metadata"]
+        kind, name, namespace = value.get("kind"), metadata["name"], metadata.get("namespace")
+        homes = sorted({there for k, there, n in known if (k, n) == (kind, name)})
+        message = f"{cluster} has no {kind} {namespace or 'default'}/{name}"
+        if homes and (namespace or "default") not in homes:
+            message += f"; it is in the namespace {homes[0]}: write namespace: {homes[0]} under metadata"
+        elif homes:
+            message += f" of {value.get('apiVersion')}; correct the apiVersion"
+        else:
+            message += _near({"kind": kind, "name": name}, known) or "; correct the name, or remove the patch"
+    return Finding(rule, Severity.ERROR, message, Location(document.path, span(document, path)), cluster=cluster)
+
+
+def _near(wanted: Mapping[str, Any], known: Sequence[tuple[str, str, str]]) -> str:
+    """`; did you mean ...?` for the part of a target that no object has."""
+    for position, part in enumerate(("kind", "namespace", "name")):
+        word = str(wanted.get(part) or "")
+        values = sorted({one[position] for one in known})
+        if word and word not in values and (hint := hints.closest(word, values)):
+            return hint
+    return ""
 
 
 def _clash(rule: str, message: str, path: str, one: _Made, other: tuple[str, _Made]) -> Finding:

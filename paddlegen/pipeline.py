@@ -7,6 +7,7 @@ runs between `base` and `finish`, in `engine`.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from paddlegen.overlay import Overlay, Patch
     from paddlegen.resolve import Template
 
+MANIFESTS = "manifests"
 HEADER = "# Rendered by paddlegen from {}; edit that file.\n"
 
 
@@ -162,12 +164,38 @@ def finish(unit: Unit, texts: Sequence[str | None], overlay: Overlay) -> Iterato
         body = documents.load(text, max_bytes=None)[0][0].value
         assert isinstance(body, dict)  # noqa: S101  # kustomize prints objects
         ref = object_ref(body)
+        if fault := next(_bad_names(ref), None):
+            unit.findings.append(_name_finding(unit, manifest, body, fault, overlay))
+            continue
         path = _path(unit, manifest, ref)
         final = HEADER.format(unit.path) + text
-        documents_by_ref[ref] = (manifest, documents.Document(path, 0, body, final))
+        documents_by_ref[ref] = (manifest, documents.Document(f"{MANIFESTS}/{path}", 0, body, final))
         outputs.append(Output(path, final, ref))
     unit.findings.extend(_check(unit, documents_by_ref, overlay))
     return iter(outputs)
+
+
+_PLAIN_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?\Z")
+_KIND = re.compile(r"[A-Z][A-Za-z0-9]*\Z")
+
+
+def _bad_names(ref: ObjectRef) -> Iterator[tuple[FieldPath, str]]:
+    """What a patch made of kind and names that Kubernetes would refuse, and a file cannot be called."""
+    if not _KIND.match(ref.kind):
+        yield ("kind",), f"kind is {ref.kind!r}; a kind is letters and digits, a capital first"
+    for path, name in ((("metadata", "name"), ref.name), (("metadata", "namespace"), ref.namespace)):
+        if name and (".." in name or len(name) > 253 or not _PLAIN_NAME.match(name)):  # noqa: PLR2004  # Kubernetes' limit
+            yield path, f"{path[-1]} is {name!r}; lower-case letters, digits, '-' and '.' are allowed"
+
+
+def _name_finding(
+    unit: Unit, manifest: Manifest, body: dict[str, Any], fault: tuple[FieldPath, str], overlay: Overlay
+) -> Finding:
+    path, message = fault
+    written = _patched((manifest, documents.Document("", 0, body, "")), path, overlay)
+    place = written or Place(unit.source, ("metadata", "name"))
+    at = Location(place.document.path, documents.span(place.document, place.path))
+    return Finding("object-names-valid", Severity.ERROR, message, at, cluster=unit.cluster.cluster.name)
 
 
 def _built(outputs: Iterable[Manifest | Violation]) -> list[Manifest | Violation]:

@@ -220,7 +220,7 @@ def bad_defaults(document: Document) -> Iterator[Violation]:
         default = _as_declared(param["default"], wanted, document, path)
         if not _fits(default, wanted):
             message = f"the default of the parameter {name} is {default!r}; its type is {wanted}"
-            yield Violation(path, message, "params-declared")
+            yield Violation(path, message, "params-typed")
 
 
 def params_in(written: object) -> list[str]:
@@ -326,7 +326,7 @@ def _params(
         value = _as_declared(written, wanted, place.document, place.path)
         if not _fits(value, wanted):
             message = f"the parameter {name} is {value!r}; its template declares {wanted}"
-            faults.append(Fault(place, Violation((), message, "params-declared")))
+            faults.append(Fault(place, Violation((), message, "params-typed")))
         yield name, _Value(value, place)
     for name, (param, template) in declared.items():
         if name in given:

@@ -90,6 +90,11 @@ def _refuse_unknown_jobs(selection: Selection, result: Rendering) -> None:
         raise UsageError(message)
 
 
+def rendered_texts(result: Rendering) -> dict[str, str]:
+    """The manifests that differ from what is committed, by path: a finding quotes what would be written."""
+    return {f"{MANIFESTS}/{path}": one.text for path, one in result.files.items() if one.text is not None}
+
+
 def read_manifest(session: Session, path: str) -> str | None:
     """The text of a file below `manifests/`; None if it cannot be read as text."""
     try:

@@ -28,6 +28,8 @@ def check(podgroup: Mapping[str, Any], view: View) -> Iterator[Breach]:
         if other.kind != "PaddleJob" or (other.namespace, other.name) != (ref.namespace, ref.name):
             continue
         counts = _counts(job)
+        if counts is None:
+            continue
         total, size = sum(counts.values()), _mapping(podgroup.get("spec")).get("minMember")
         if size != total:
             shown = " + ".join(f"{role} {count}" for role, count in counts.items())
@@ -37,11 +39,12 @@ def check(podgroup: Mapping[str, Any], view: View) -> Iterator[Breach]:
             )
 
 
-def _counts(job: Mapping[str, Any]) -> dict[str, int]:
-    """The pods of each role; a patch can have written anything, which is for the schema to say."""
+def _counts(job: Mapping[str, Any]) -> dict[str, int] | None:
+    """The pods of each role; None where a patch wrote something else: that is for the schema to say."""
     spec = _mapping(job.get("spec"))
-    counts = {role: _mapping(spec[role]).get("replicas", 0) for role in ROLES if role in spec}
-    return {role: count for role, count in counts.items() if isinstance(count, int)}
+    counts = {role: _mapping(spec[role]).get("replicas") for role in ROLES if role in spec}
+    known = {role: count for role, count in counts.items() if isinstance(count, int)}
+    return known if known and len(known) == len(counts) else None
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
