@@ -83,6 +83,10 @@ class Rendering:
     findings: list[Finding] = field(default_factory=list)
     jobs: int = 0
     clusters: list[str] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    """The names of the jobs that were looked at, filled where only some were wanted."""
+    selected: set[str] = field(default_factory=set)
+    """What of a selection stood for a job."""
 
     @property
     def is_complete(self) -> bool:
@@ -100,7 +104,11 @@ class Selection:
 
     def has_job(self, path: str, namespace: str, name: str) -> bool:
         """Whether a job is wanted."""
-        return not self.jobs or not {path, name, f"{namespace}/{name}"}.isdisjoint(self.jobs)
+        return not self.jobs or bool(self.matching(path, namespace, name))
+
+    def matching(self, path: str, namespace: str, name: str) -> set[str]:
+        """What of it stands for a job."""
+        return {path, name, f"{namespace}/{name}"} & set(self.jobs)
 
 
 def render(
@@ -301,7 +309,11 @@ class _Run:
 
     def _units(self, entry: catalogue.JobEntry, templates: Mapping[str, Template | None]) -> Iterator[Unit]:
         metadata = entry.value.metadata
-        if not self.selection.has_job(entry.path, metadata.namespace or "default", metadata.name):
+        names = (entry.path, metadata.namespace or "default", metadata.name)
+        if self.selection.jobs:
+            self.result.names.add(metadata.name)
+            self.result.selected |= self.selection.matching(*names)
+        if not self.selection.has_job(*names):
             return
         self.result.jobs += 1
         document = entry.source.document
