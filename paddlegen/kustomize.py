@@ -267,9 +267,10 @@ def _environment() -> dict[str, str]:
 
 def _message(complaint: str, returncode: int) -> str:
     """What kustomize said, without its deprecation warnings and the word `Error:`."""
-    lines = [line for line in complaint.strip().splitlines() if not line.startswith("# Warning:")]
+    said = complaint.strip().partition("\n\ngoroutine ")[0]  # a panic's stack is for its developers
+    lines = [line for line in said.splitlines() if not line.startswith("# Warning:")]
     return (
-        "\n".join(lines).removeprefix("Error: ") or f"kustomize ended with code {returncode} and said nothing"
+        "\n".join(lines).removeprefix("Error: ").removeprefix("panic: ") or f"kustomize ended with code {returncode} and said nothing"
     )
 
 

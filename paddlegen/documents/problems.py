@@ -105,6 +105,7 @@ _WORDING: Final = (
     ("did not find expected key", "expected a key; check the indentation and the quotes"),
     ("did not find expected '-' indicator", "expected '- '; check the indentation"),
     ("did not find expected node content", "expected a value"),
+    ("unexpected end of stream", "the text ends inside quotes; close them"),
     ("invalid Unicode character escape", "expected the escape of one character; write the character itself"),
     ("undefined alias", "the alias has no anchor before it"),
 )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UnsetType
 
 from paddlegen.model.output import Manifest, Violation
+from paddlegen.model.report import Severity
 from paddlegen.model.target import Target
 from paddlegen.resources import pod, pod_group, volumes
 
@@ -38,7 +39,10 @@ _NAME_LIMIT = 63
 
 def build(job: Job, cluster: Cluster) -> Iterator[Output]:
     """The PaddleJob, its PodGroup where Git owns it, and the storage described in place."""
-    yield from _violations(job, cluster)
+    violations = list(_violations(job, cluster))
+    yield from violations
+    if any(violation.severity is Severity.ERROR for violation in violations):
+        return  # what cannot be had cannot be built either
     templates = {name: _pod_template(job, role, cluster) for name, role in job.roles.items()}
     yield Manifest(_paddle_job(job, cluster, templates))
     if _gang(job, cluster) and cluster.gang == "git":
