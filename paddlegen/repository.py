@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
-
-from msgspec import UNSET, Meta, Struct, UnsetType
+from typing import TYPE_CHECKING
 
 from paddlegen import catalogue, documents, specs
 from paddlegen.errors import UsageError, WorkspaceError
+from paddlegen.model.config import Config
 from paddlegen.model.report import Finding, Location, Severity
 
 if TYPE_CHECKING:
@@ -21,27 +20,6 @@ JOBS, OVERLAYS, MANIFESTS = "jobs", "overlays", "manifests"
 SPEC_SUFFIXES = (".yaml", ".yml")
 COMPONENTS = ("v1", "v1beta1")
 """Folders of `overlays/` that hold a kustomize Component and no cluster."""
-
-
-class ConfigBody(
-    Struct, frozen=True, forbid_unknown_fields=True, rename="camel", omit_defaults=True, kw_only=True
-):
-    """The `spec` of paddlegen.yaml."""
-
-    kustomize: Annotated[
-        str | UnsetType,
-        Meta(description="The kustomize to run, relative to this file; the bundled one if absent."),
-    ] = UNSET
-
-
-class Config(
-    Struct, frozen=True, forbid_unknown_fields=True, rename="camel", omit_defaults=True, kw_only=True
-):
-    """The settings of a repository; the file marks its root."""
-
-    api_version: Literal["paddlegen.dev/v1"]
-    kind: Literal["Config"]
-    spec: ConfigBody = ConfigBody()
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,8 @@ def _report(result: Rendering, disk: Mapping[str, tree.Found], delete: set[str])
 def _tell(counts: Mapping[str, int], verb: str) -> None:
     jobs = "1 job" if counts["jobs"] == 1 else f"{counts['jobs']} jobs"
     clusters = "1 cluster" if counts["clusters"] == 1 else f"{counts['clusters']} clusters"
+    objects = "1 object" if counts["objects"] == 1 else f"{counts['objects']} objects"
     console.out(
-        f"{jobs}, {clusters}, {counts['objects']} objects: {counts['new']} {verb} new, "
+        f"{jobs}, {clusters}, {objects}: {counts['new']} {verb} new, "
         f"{counts['changed']} changed, {counts['deleted']} deleted\n"
     )

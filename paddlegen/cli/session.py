@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from paddlegen.engine import Rendering, Selection
     from paddlegen.kustomize import Kustomize
+    from paddlegen.model.config import Config
     from paddlegen.model.report import Finding
-    from paddlegen.repository import Config, Repository
+    from paddlegen.repository import Repository
 
 
 @dataclass(frozen=True, slots=True)
