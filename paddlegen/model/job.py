@@ -438,7 +438,7 @@ class JobBody(JobFields, kw_only=True):
     ] = UNSET
     extends: Annotated[
         list[Name] | UnsetType,
-        Meta(description="Job templates, in order, later wins.", examples=[["ps-cpu"]]),
+        Meta(description="Job templates, in order, later wins.", examples=[["parameter-server"]]),
     ] = UNSET
     params: Annotated[
         dict[str, str | int | float | bool] | UnsetType,
