@@ -102,11 +102,16 @@ def listing(
     for part in contents.values():
         shared.templates += part.templates
         shared.storage += part.storage
+        shared.broken |= part.broken
+    shared, _ = catalogue.without_repeated(shared)
     entries = dict(_read_clusters(clusters))
-    templates: dict[str, Template | None] = {one.value.metadata.name: one for one in shared.templates}
+    templates: dict[str, Template | None] = {
+        **{name: None for kind, name in shared.broken if kind in {"", "JobTemplate"}},
+        **{one.value.metadata.name: one for one in shared.templates},
+    }
     good = {name: entry for name, entry in entries.items() if entry is not None}
     found = [
-        _job(entry, good, list(clusters), templates, shared.storage)
+        _job(entry, good, list(clusters), templates, shared)
         for part in contents.values()
         for entry in part.jobs
     ]
@@ -141,10 +146,10 @@ def _job(
     clusters: Mapping[str, ClusterEntry],
     known: Sequence[str],
     templates: Mapping[str, Template | None],
-    storage: Sequence[StorageEntry],
+    shared: Contents,
 ) -> Job:
     units = [
-        pipeline.job_unit(entry, cluster, templates, storage)
+        pipeline.job_unit(entry, cluster, templates, shared)
         for cluster in clusters.values()
         if pipeline.is_on(entry, cluster)
     ]

@@ -46,8 +46,8 @@ class Line:
 def main(root: options.Root = None) -> int:
     """Say whether this machine is ready.
 
-    Exit code 0 if it is, remarks or not; 1 if a line begins with ✗. Outside a repository only what
-    concerns the machine is looked at.
+    Exit code 0 if it is, remarks or not; 1 if there is a problem. Outside a repository only what concerns
+    the machine is looked at.
     """
     home = _root(root)
     lines = []

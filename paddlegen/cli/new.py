@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from msgspec import UnsetType
 
-from paddlegen import catalogue, repository, scaffold, specs
+from paddlegen import catalogue, hints, repository, scaffold
 from paddlegen.cli import console, options
 from paddlegen.errors import ExitCode, UsageError
 from paddlegen.lock import explained
@@ -197,7 +197,7 @@ def _chain(names: list[str], templates: Mapping[str, Template], at: str) -> Iter
                 continue
             seen.add(name)
             if name not in templates:
-                hint = specs.did_you_mean(name, sorted(templates))
+                hint = hints.did_you_mean(name, sorted(templates))
                 message = f"{at} names {name!r}, and there is no such job template that can be read{hint}"
                 raise UsageError(message)
             yield from below(templates[name].value.spec.extends or [], f"the template {name}")
