@@ -142,6 +142,16 @@ def scalar_text(document: Document, path: FieldPath) -> str | None:
     return str(found.node.value)
 
 
+def plain_scalars(document: Document) -> dict[FieldPath, str]:
+    """`scalar_text` of every path at once, but for what only an alias or a merge brings there."""
+    root = _source(document.text).roots.get(document.index)
+    return {
+        path: str(node.value)
+        for path, node in (_nodes(root, keys=False) if root is not None else ())
+        if isinstance(node, ScalarNode) and not node.style
+    }
+
+
 def embedded(document: Document, path: FieldPath) -> Document | None:
     """The YAML inside the string at a path (`patch: |-`), its spans in the file around it; None where there is none."""
     documents, _ = embedded_all(document, path)
@@ -508,7 +518,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\u
 _START: Final = Span(1, 1, 1, 1)
 
 
-def _nodes(root: Node) -> Iterator[tuple[FieldPath, Node]]:
+def _nodes(root: Node, *, keys: bool = True) -> Iterator[tuple[FieldPath, Node]]:
     """Every distinct node once, keys too, with the first path that leads to it."""
     seen: set[int] = set()
     stack: list[tuple[FieldPath, Node]] = [((), root)]
@@ -524,7 +534,7 @@ def _nodes(root: Node) -> Iterator[tuple[FieldPath, Node]]:
             for key, value in reversed(node.value):
                 named = isinstance(key, ScalarNode) and not is_merge(key)
                 inside = (*path, key_name(key)) if named else path
-                stack += [(inside, value), (inside, key)]
+                stack += [(inside, value), (inside, key)] if keys else [(inside, value)]
 
 
 def _placed(root: Node, faults: list[_Fault], text: str, document: int) -> list[Problem]:
