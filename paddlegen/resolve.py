@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -33,6 +34,9 @@ TOLD_ELSEWHERE = ""
 """The rule of a fault that another file's finding already tells."""
 
 _PARAM = re.compile(r"\$\{params\.([^}]*)\}")
+_DEEPEST, _LONGEST = 50, 500
+"""How deep templates may extend each other, and how many a job may have in all."""
+
 _ONLY_IN_JOB = ("clusters", "target", "extends", "params", "overrides")
 
 
@@ -171,7 +175,10 @@ def resolve(
     """The job as `cluster` sees it; `storage` are the StorageSpecs of the job's namespace."""
     faults: list[Fault] = []
     at = Place(source.document, ("spec", "extends"))
-    chain = list(_chain(at, spec.spec.extends or [], templates, (), faults))
+    chain = list(islice(_chain(at, spec.spec.extends or [], templates, (), faults), _LONGEST + 1))
+    if len(chain) > _LONGEST:
+        message = f"the templates of this job extend others more than {_LONGEST} times; put some of them together"
+        faults.append(Fault(at, Violation((), message, "template-chain-short")))
     if faults:  # what a missing template would have declared is not known
         return Resolution((), None, tuple(faults))
     params = {name: param for name, param in _params(spec, source, chain, faults)}
@@ -282,7 +289,10 @@ def _chain(
     """The templates of an `extends` list, each after the ones it extends itself."""
     for index, name in enumerate(names):
         place = Place(at.document, (*at.path, index))
-        if name in above:
+        if len(above) > _DEEPEST:
+            message = f"the templates extend each other more than {_DEEPEST} deep; put some of them together"
+            faults.append(Fault(place, Violation((), message, "template-chain-short")))
+        elif name in above:
             loop = " extends ".join((*above[above.index(name) :], name))
             faults.append(
                 Fault(place, Violation((), f"a template cannot extend itself: {loop}", "template-acyclic"))
