@@ -37,7 +37,7 @@ def units(text: str, where: ClusterEntry) -> list[Unit]:
     templates = {template.value.metadata.name: template for template in contents.templates}
     storage = [pipeline.storage_unit(entry, where) for entry in contents.storage]
     return storage + [
-        pipeline.job_unit(entry, where, templates, contents.storage) for entry in contents.jobs
+        pipeline.job_unit(entry, where, templates, contents) for entry in contents.jobs
     ]
 
 
