@@ -39,6 +39,13 @@ def compare(
             yield Finding(
                 "manifest-current", Severity.ERROR, message, Location(rendered.source), remediation=RENDER
             )
+        elif not on_disk[path][0]:
+            message = "this is no regular file, and a manifest belongs here; move it away"
+            yield Finding("manifest-current", Severity.ERROR, message, Location(here), spec)
+        elif not on_disk[path][1]:
+            message = "this file was not rendered by paddlegen, and a manifest belongs here; move it away"
+            first = (read(path) or "").partition("\n")[0]
+            yield Finding("manifest-current", Severity.ERROR, message, Location(here, _line(1, first)), spec)
         elif on_disk[path][0] != rendered.digest:
             yield _difference(here, read(path), rendered, spec)
     for source, paths in missing.items():
@@ -69,7 +76,9 @@ def _difference(here: str, actual: str | None, rendered: Rendered, spec: tuple[L
     )
     there = have[number].strip() if number < len(have) else ""
     wish = want[number].strip() if number < len(want) else ""
-    if wish and there:
+    if there == wish:
+        message += ": white space or a line end differs"
+    elif wish and there:
         message += f": it says {_short(there)}, and the spec renders {_short(wish)}"
     elif wish:
         message += f": {_short(wish)} is missing here"

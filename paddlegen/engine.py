@@ -12,6 +12,7 @@ import re
 import tempfile
 import zlib
 from collections import defaultdict
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from hashlib import sha256
@@ -24,7 +25,7 @@ import msgspec
 from paddlegen import catalogue, hints, kustomize, overlay, pipeline
 from paddlegen.cache import key
 from paddlegen.documents import span, walk
-from paddlegen.errors import UsageError
+from paddlegen.errors import UsageError, WorkspaceError
 from paddlegen.model.output import CLUSTER_SCOPED
 from paddlegen.model.report import Finding, Location, Severity, Span
 
@@ -405,7 +406,7 @@ class _Run:
         if not units:
             return
         workers = os.cpu_count() or 1
-        with tempfile.TemporaryDirectory(prefix="paddlegen-") as folder:
+        with _temporary_folder() as folder:
             shards: dict[Path, list[Unit]] = {}
 
             def staged() -> Iterator[Path]:
@@ -490,10 +491,28 @@ def _shards(units: Sequence[Unit]) -> Iterator[list[Unit]]:
 def _stage(home: Path, used: Overlay, shard: Sequence[Unit], openapi: bytes) -> None:
     bases = [base for unit in shard for base in unit.bases]
     text = "\n---\n".join(body for unit in shard for body in unit.bodies)
-    for path, data in used.stage(bases, text, openapi):
-        file = home / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(data)
+    try:
+        for path, data in used.stage(bases, text, openapi):
+            file = home / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
+    except OSError as error:
+        raise _no_room(error) from error
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[str]:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="paddlegen-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise _no_room(error) from error
+    with folder as path:
+        yield path
+
+
+def _no_room(error: OSError) -> WorkspaceError:
+    where = os.fsdecode(error.filename) if error.filename else "the folder for temporary files"
+    return WorkspaceError(f"{where}: {error.strerror}; let TMPDIR name a folder with room that you may write to")
 
 
 def _assigned(shard: Sequence[Unit], output: str) -> Iterator[list[str | None]]:
@@ -556,7 +575,7 @@ def _blame(
     """The finding of a failed build, at the field or patch entry without which it would not fail."""
 
     def complaint(overlay: Overlay) -> str:
-        with tempfile.TemporaryDirectory(prefix="paddlegen-") as folder:
+        with _temporary_folder() as folder:
             _stage(Path(folder), overlay, shard, openapi)
             try:
                 kustomize.build(program, Path(folder, overlay.top))

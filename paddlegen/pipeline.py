@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UnsetType
 
 from paddlegen import catalogue, documents, hints
+from paddlegen.errors import ToolError
 from paddlegen.model.output import JOB, STORAGE, Manifest, ObjectRef, Violation, object_ref
 from paddlegen.model.policy import View
 from paddlegen.model.report import Finding, Location, Severity
@@ -161,9 +162,7 @@ def finish(unit: Unit, texts: Sequence[str | None], overlay: Overlay) -> Iterato
     for manifest, text in zip(unit.manifests, texts, strict=True):
         if text is None:
             continue
-        body = documents.load(text, max_bytes=None)[0][0].value
-        assert isinstance(body, dict)  # noqa: S101  # kustomize prints objects
-        ref = object_ref(body)
+        body, ref = _read_back(text)
         if fault := next(_bad_names(ref), None):
             unit.findings.append(_name_finding(unit, manifest, body, fault, overlay))
             continue
@@ -173,6 +172,16 @@ def finish(unit: Unit, texts: Sequence[str | None], overlay: Overlay) -> Iterato
         outputs.append(Output(path, final, ref))
     unit.findings.extend(_check(unit, documents_by_ref, overlay))
     return iter(outputs)
+
+
+def _read_back(text: str) -> tuple[dict[str, Any], ObjectRef]:
+    loaded, problems = documents.load(text, max_bytes=None)
+    body = loaded[0].value if loaded and not problems else None
+    try:
+        return dict(body), object_ref(body)  # type: ignore[call-overload, arg-type]  # what is no mapping raises
+    except (TypeError, ValueError) as error:
+        message = "kustomize printed what is no manifest; run `paddlegen doctor`, or name another kustomize"
+        raise ToolError(message) from error
 
 
 _PLAIN_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?\Z")

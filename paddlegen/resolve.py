@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from paddlegen import documents, hints, specs
-from paddlegen.merge import merge_pod_templates, merge_specs, mount_name
+from paddlegen.merge import combine_patches, merge_specs, mount_name
 from paddlegen.model.job import JobBody, JobFields, Role, RoleFields
 from paddlegen.model.output import Violation
 from paddlegen.model.resolved import Job, RoleOfJob
@@ -33,6 +34,9 @@ TOLD_ELSEWHERE = ""
 """The rule of a fault that another file's finding already tells."""
 
 _PARAM = re.compile(r"\$\{params\.([^}]*)\}")
+_DEEPEST, _LONGEST = 50, 500
+"""How deep templates may extend each other, and how many a job may have in all."""
+
 _ONLY_IN_JOB = ("clusters", "target", "extends", "params", "overrides")
 
 
@@ -171,7 +175,10 @@ def resolve(
     """The job as `cluster` sees it; `storage` are the StorageSpecs of the job's namespace."""
     faults: list[Fault] = []
     at = Place(source.document, ("spec", "extends"))
-    chain = list(_chain(at, spec.spec.extends or [], templates, (), faults))
+    chain = list(islice(_chain(at, spec.spec.extends or [], templates, (), faults), _LONGEST + 1))
+    if len(chain) > _LONGEST:
+        message = f"the templates of this job extend others more than {_LONGEST} times; put some of them together"
+        faults.append(Fault(at, Violation((), message, "template-chain-short")))
     if faults:  # what a missing template would have declared is not known
         return Resolution((), None, tuple(faults))
     params = {name: param for name, param in _params(spec, source, chain, faults)}
@@ -282,7 +289,10 @@ def _chain(
     """The templates of an `extends` list, each after the ones it extends itself."""
     for index, name in enumerate(names):
         place = Place(at.document, (*at.path, index))
-        if name in above:
+        if len(above) > _DEEPEST:
+            message = f"the templates extend each other more than {_DEEPEST} deep; put some of them together"
+            faults.append(Fault(place, Violation((), message, "template-chain-short")))
+        elif name in above:
             loop = " extends ".join((*above[above.index(name) :], name))
             faults.append(
                 Fault(place, Violation((), f"a template cannot extend itself: {loop}", "template-acyclic"))
@@ -424,7 +434,7 @@ def _complete(job: JobFields, role: Role) -> Role:
         if isinstance(own, UnsetType):
             values[name] = general
         elif name == "pod_template":
-            values[name] = merge_pod_templates(general, own)
+            values[name] = combine_patches(general, own)
         elif name == "affinity":
             continue
         elif isinstance(own, dict):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 
 from paddlegen import hints
-from paddlegen.documents import scalar_text
+from paddlegen.documents import plain_scalars, scalar_text
 from paddlegen.model.output import Violation
 
 if TYPE_CHECKING:
@@ -67,9 +67,16 @@ def convert(body: dict[str, Any], kind: type[T]) -> T | list[Violation]:
 
 
 def without_nulls(value: Any) -> Any:
-    """The value without the keys that are null: in a spec, null says "delete what I inherit"."""
+    """The value without the keys that are null: in a spec, null says "delete what I inherit".
+
+    A podTemplate keeps its own: there null deletes what stands in the pod template.
+    """
     if isinstance(value, dict):
-        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+        return {
+            key: item if key == "podTemplate" else without_nulls(item)
+            for key, item in value.items()
+            if item is not None
+        }
     if isinstance(value, list):
         return [without_nulls(item) for item in value]
     return value
@@ -84,7 +91,7 @@ def json_schema(kind: type) -> dict[str, Any]:
 def _parse_slowly(document: Document, body: dict[str, Any], kind: type[T]) -> Parsed[T]:
     schema = json_schema(kind)
     taken: set[FieldPath] = set()
-    body = _as_written(body, schema, schema, document, (), taken)
+    body = _as_written(body, schema, schema, document, (), taken, plain_scalars(document))
     bare = without_nulls(body)
     violations = tuple(sorted(_violations(bare, schema), key=_order))
     if not violations:
@@ -99,6 +106,7 @@ def _as_written(
     document: Document,
     path: FieldPath,
     taken: set[FieldPath],
+    plain: dict[FieldPath, str],
 ) -> Any:
     """The value with plain scalars as text where the schema wants text and nothing else fits."""
     branches = list(_branches(schema, root))
@@ -107,18 +115,18 @@ def _as_written(
         properties, rest = branch.get("properties", {}), branch.get("additionalProperties")
         rest = rest if isinstance(rest, dict) else {}
         return {
-            key: _as_written(item, properties.get(key, rest), root, document, (*path, key), taken)
+            key: _as_written(item, properties.get(key, rest), root, document, (*path, key), taken, plain)
             for key, item in value.items()
         }
     if isinstance(value, list):
         items = next((b["items"] for b in branches if "items" in b), {})
-        return [_as_written(item, items, root, document, (*path, i), taken) for i, item in enumerate(value)]
+        return [_as_written(item, items, root, document, (*path, i), taken, plain) for i, item in enumerate(value)]
     if value is None or isinstance(value, str):
         return value
     types = {b.get("type") for b in branches}
     if "string" not in types or typename(value) in {_ARTICLES.get(t) for t in types if t}:
         return value
-    text = scalar_text(document, path)
+    text = plain.get(path) or scalar_text(document, path)
     if text is None:
         return value
     taken.add(path)
