@@ -184,8 +184,8 @@ def _explain(error: Any, path: FieldPath, root: dict[str, Any]) -> Iterator[Viol
             )
         case "pattern":
             pattern = schema["pattern"]
-            wish = _PATTERNS.get(pattern) or f"it needs to match {pattern}"
-            hint = hints.name_like(str(instance), pattern) if pattern in _PATTERNS else ""
+            wish = schema.get("patternErrorMessage", f"it needs to match {pattern}")
+            hint = hints.name_like(str(instance), pattern)
             yield Violation(path, f"{field} is {_show(instance)}; {wish}{hint}", VALUES_ALLOWED)
         case "maxLength":
             message = f"{field} is {_show(instance)}, {len(instance)} characters; at most {schema['maxLength']} are allowed"
@@ -258,18 +258,6 @@ def _show(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
-
-_PATTERNS = {
-    r"^[a-z]([-a-z0-9]*[a-z0-9])?$": "lower-case letters, digits and '-' are allowed, a letter first",
-    r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$": (
-        "lower-case letters, digits, '-' and '.' are allowed, a letter or digit first and last"
-    ),
-    r"^[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?$": "at most 15 lower-case letters, digits and '-' are allowed",
-    r"^/[^:]*$": "write an absolute path without ':', such as /data",
-    r"^1\.[0-9]{1,2}$": 'write a minor version such as "1.33"',
-    r"^v?[0-9]+\.[0-9]+(\.[0-9]+)?(-[0-9A-Za-z.-]+)?$": "write a release such as v1.12.0",
-}
-"""The patterns of `model`, in words."""
 
 _ARTICLES = {
     "string": "text",

@@ -178,8 +178,8 @@ def test_a_full_disk_leaves_nothing_behind(
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("Prod", "--cluster is 'Prod'; write a DNS label"),
-        ("../x", "--cluster is '../x'; write a DNS label"),
+        ("Prod", "--cluster is 'Prod'; lower-case letters, digits"),
+        ("../x", "--cluster is '../x'; lower-case letters, digits"),
         ("v1", "--cluster is 'v1'; overlays/v1 is what clusters share"),
     ],
 )

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 HEAD = "apiVersion: paddlegen.dev/v1\nkind: JobSpec\n"
+LEGACY = """\
+apiVersion: paddlegen.dev/v1
+kind: Cluster
+spec: {kubernetes: "1.15", paddleOperator: {version: 0.2.0}, volcano: {version: v1.0.1}}
+"""
 JOBS = f"""\
 {HEAD}metadata: {{name: ctr, namespace: ads}}
 spec:
@@ -64,10 +69,7 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PADDLEGEN_KUSTOMIZE", "/nowhere/kustomize")
     files = scaffold.repository(["prod"])
     del files["jobs/wide-and-deep.yaml"]
-    files |= {
-        f"overlays/legacy/{file}": (ROOT / "overlays/legacy" / file).read_bytes()
-        for file in ("cluster.yaml", "kustomization.yaml")
-    }
+    files["overlays/legacy/cluster.yaml"] = LEGACY.encode()
     files["jobs/ads/jobs.yaml"] = JOBS.encode()
     for path, data in files.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)

@@ -69,7 +69,7 @@ def _everywhere(profile: bytes) -> bytes:
         ["--kind", "ps"],
         ["--kind", "ps", "--gpu", "1"],
         ["--kind", "collective", "--gpu", "8"],
-        ["--kind", "single", "--namespace", "ads", "--image", "registry.example.com/a/b@sha256:0123"],
+        ["--kind", "single", "--namespace", "paddle-system", "--image", "a/b@sha256:0123"],
         ["--kind", "storage", "--namespace", "ads"],
         ["--template", "ps-cpu"],
         ["--template", "ps-cpu", "--gpu", "1"],
@@ -160,11 +160,11 @@ def test_a_repository_without_schemas_gets_no_line_that_leads_nowhere(repo: Path
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["Wide_Deep"], "NAME is 'Wide_Deep'; write a DNS label"),
+        (["Wide_Deep"], "NAME is 'Wide_Deep'; lower-case letters, digits"),
         (["Wide_Deep"], "did you mean wide-deep?"),
-        (["a" * 64], "at most 63 in all"),
-        (["../../etc"], "NAME is '../../etc'; write a DNS label"),
-        (["a", "--namespace", "A"], "--namespace is 'A'; write a DNS label"),
+        (["a" * 64], "63 in all"),
+        (["../../etc"], "NAME is '../../etc'; lower-case letters, digits"),
+        (["a", "--namespace", "A"], "--namespace is 'A'; lower-case letters, digits"),
         (["a", "--image", ""], "--image is ''; name one"),
         (["a", "--image", "a # b"], "--image is 'a # b'; name one"),
         (["a", "--output", "a.yaml"], "--output is a.yaml, which is not below jobs/"),
@@ -190,6 +190,14 @@ def test_what_makes_no_spec_is_refused_and_nothing_is_written(
     assert sorted(repo.rglob("*")) == before
 
 
+def test_the_namespace_is_the_one_a_cluster_watches_else_default(repo: Path) -> None:
+    assert shell.run(["new", "a"]) == 0
+    assert "  namespace: paddle-system\n" in (repo / "jobs/a.yaml").read_text()
+    (repo / "overlays/legacy/cluster.yaml").unlink()
+    assert shell.run(["new", "b"]) == 0
+    assert "  namespace: default\n" in (repo / "jobs/b.yaml").read_text()
+
+
 def test_a_file_is_never_overwritten(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (repo / "jobs/a.yaml").write_text("mine")
     assert shell.run(["new", "a"]) == 2
@@ -202,7 +210,7 @@ def test_a_file_is_never_overwritten(repo: Path, capsys: pytest.CaptureFixture[s
 def test_a_name_that_is_taken_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert shell.run(["new", "a", "--output", "jobs/x.yaml"]) == 0
     assert shell.run(["new", "a", "--output", "jobs/y.yaml"]) == 2
-    assert "error: default/a is in jobs/x.yaml; choose another name\n" in capsys.readouterr().err
+    assert "error: paddle-system/a is in jobs/x.yaml; choose another name\n" in capsys.readouterr().err
     assert shell.run(["new", "a", "--namespace", "ads", "--output", "jobs/y.yaml"]) == 0
     assert shell.run(["new", "a", "--kind", "storage", "--output", "jobs/z.yaml"]) == 0
 

@@ -53,7 +53,7 @@ def _refuse_names(clusters: Collection[str]) -> None:
         if name in COMPONENTS:
             wish = f"overlays/{name} is what clusters share; choose another name"
         elif not _NAME.fullmatch(name):
-            wish = "write a DNS label: lower-case letters, digits and '-', a letter first"
+            wish = "lower-case letters, digits and '-' are allowed, a letter first"
         else:
             continue
         message = f"--cluster is {name!r}; {wish}"

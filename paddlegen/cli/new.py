@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from paddlegen.model.job import Param
     from paddlegen.resolve import Template
 
-_NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
+_NAME = re.compile(r"^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$")
 _IMAGE = re.compile(r"[A-Za-z0-9][-A-Za-z0-9._/:@]*")
-_LABEL = "write a DNS label: lower-case letters, digits and '-', a letter first, at most 63 in all"
+_LABEL = "lower-case letters, digits and '-' are allowed, a letter first, 63 in all"
 _SAMPLES = {"integer": "1", "number": "1.0", "boolean": "true"}
 
 
@@ -47,7 +47,12 @@ def main(  # noqa: PLR0913, PLR0917  # typer's signature
         list[str] | None,
         typer.Option("--template", metavar="NAME", help="A job template to extend; can be repeated."),
     ] = None,
-    namespace: Annotated[str, typer.Option(metavar="NAMESPACE", help="Its namespace.")] = "default",
+    namespace: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMESPACE", help="Its namespace; if absent, the only one a cluster watches, or default."
+        ),
+    ] = None,
     image: Annotated[str | None, typer.Option(metavar="IMAGE", help="The image to run.")] = None,
     gpu: Annotated[int | None, typer.Option(metavar="N", min=0, help="GPUs of one worker.")] = None,
     output: Annotated[
@@ -64,12 +69,13 @@ def main(  # noqa: PLR0913, PLR0917  # typer's signature
     """
     home = repository.find_root(Path.cwd(), root)
     _refuse_name("NAME", name)
+    opened = repository.read(home)
+    namespace = _watched(opened) if namespace is None else namespace
     _refuse_name("--namespace", namespace)
     if image is not None and not _IMAGE.fullmatch(image):
         message = f"--image is {image!r}; name one, such as registry.example.com/{namespace}/{name}:v1"
         raise UsageError(message)
     path = _path(home, output, name)
-    opened = repository.read(home)
     _refuse_taken(opened, kind, namespace, name)
     values: dict[str, str | None] = {
         "name": name,
@@ -96,9 +102,7 @@ def main(  # noqa: PLR0913, PLR0917  # typer's signature
 def _refuse_name(what: str, name: str) -> None:
     if _NAME.fullmatch(name):
         return
-    better = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-0123456789")[:63].rstrip("-")
-    meant = f"; did you mean {better}?" if better else ""
-    message = f"{what} is {name!r}; {_LABEL}{meant}"
+    message = f"{what} is {name!r}; {_LABEL}{hints.name_like(name, _NAME.pattern)}"
     raise UsageError(message)
 
 
@@ -152,6 +156,17 @@ def _refuse_faults(path: str, text: str) -> None:
 
 
 # --- what is written
+
+
+def _watched(opened: Repository) -> str:
+    """The namespace for a job that is to run on every cluster: some operators watch one alone."""
+    watched = set()
+    for name in opened.clusters:
+        path = f"overlays/{name}/cluster.yaml"
+        entry, _ = catalogue.read_cluster(name, path, opened.overlays.get(path))
+        if entry is not None and entry.cluster.body.paddle_operator.watched_namespace:
+            watched.add(entry.cluster.body.paddle_operator.watched_namespace)
+    return watched.pop() if len(watched) == 1 else "default"
 
 
 def _job(opened: Repository, kind: Kind | None, names: list[str], values: dict[str, str | None]) -> str:

@@ -14,14 +14,14 @@ KubernetesVersion = Annotated[
     str,
     Meta(
         pattern=r"^1\.[0-9]{1,2}$",
-        extra_json_schema={"patternErrorMessage": 'Write a minor version, such as "1.33"'},
+        extra_json_schema={"patternErrorMessage": 'write a minor version such as "1.33"'},
     ),
 ]
 Version = Annotated[
     str,
     Meta(
         pattern=r"^v?[0-9]+\.[0-9]+(\.[0-9]+)?(-[0-9A-Za-z.-]+)?$",
-        extra_json_schema={"patternErrorMessage": "Write a release as the project tags it, such as v1.12.0"},
+        extra_json_schema={"patternErrorMessage": "write a release such as v1.12.0"},
     ),
 ]
 PaddleOperatorVersion = Literal["0.2.0", "0.2.1", "0.3.0", "0.3.1", "0.3.2", "0.3.3", "0.3.4", "0.3.5"]

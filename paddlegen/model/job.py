@@ -17,7 +17,7 @@ Name = Annotated[
         pattern=r"^[a-z]([-a-z0-9]*[a-z0-9])?$",
         max_length=63,
         extra_json_schema={
-            "patternErrorMessage": "Write a DNS label: lower-case letters, digits and '-', a letter first"
+            "patternErrorMessage": "lower-case letters, digits and '-' are allowed, a letter first"
         },
     ),
 ]
@@ -27,7 +27,7 @@ ObjectName = Annotated[
         pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
         max_length=200,
         extra_json_schema={
-            "patternErrorMessage": "Write a DNS subdomain: lower-case letters, digits, '-' and '.'"
+            "patternErrorMessage": "lower-case letters, digits, '-' and '.' are allowed, a letter or digit first and last"
         },
     ),
 ]
@@ -37,7 +37,9 @@ PortName = Annotated[
     str,
     Meta(
         pattern=r"^[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?$",
-        extra_json_schema={"patternErrorMessage": "Write at most 15 lower-case letters, digits and '-'"},
+        extra_json_schema={
+            "patternErrorMessage": "at most 15 lower-case letters, digits and '-' are allowed"
+        },
     ),
 ]
 Gpus = Annotated[int, Meta(ge=0)]
@@ -46,7 +48,7 @@ MountPath = Annotated[
     str,
     Meta(
         pattern=r"^/[^:]*$",
-        extra_json_schema={"patternErrorMessage": "Write an absolute path without ':'"},
+        extra_json_schema={"patternErrorMessage": "write an absolute path without ':', such as /data"},
     ),
 ]
 Labels = dict[str, str]
