@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-import yaml
 
-from paddlegen import kustomize
+from paddlegen import documents, kustomize
 from paddlegen.__main__ import main
 from paddlegen.errors import ToolError
 
@@ -98,7 +97,7 @@ K, P = "overlays/prod/kustomization.yaml", "overlays/prod/p.yaml"
 
 CASES: dict[str, Case] = {
     # text
-    "an open quote": job('  image: "x\n', "jobs/a.yaml:6:1:", "the text ends inside quotes", "[yaml-parses]"),
+    "an open quote": job('  image: "x\n', "jobs/a.yaml:5:12:", "the text ends inside quotes", "[yaml-parses]"),
     "a key twice": job(ROLES + "  image: y\n", "jobs/a.yaml:8:3:", '"image" is there already on line 5'),
     "100,000 brackets": Case({"jobs/a.yaml": "[" * 100_000}, (("jobs/a.yaml:1:100:", "nest more than 100 deep"),)),
     "a billion laughs": Case(
@@ -279,7 +278,7 @@ CASES: dict[str, Case] = {
     "an empty patch": overlay("patches:\n- path: p.yaml\n", f"{P}:", "the patch is empty", patch=""),
     "a patch of nothing": overlay("patches:\n- path: p.yaml\n", f"{P}:1:1:", "write apiVersion, kind and metadata.name", patch="a: b\n"),
     "a patch's ambiguous scalar": overlay(
-        "patches:\n- path: p.yaml\n", f"{P}:4:20:", 'write true or "on"', patch=PATCH.replace("{worker: {replicas: 2}}", "{cleanPodPolicy: on}") % ("ctr", "ads")
+        "patches:\n- path: p.yaml\n", f"{P}:4:24:", 'write true or "on"', patch=PATCH.replace("{worker: {replicas: 2}}", "{cleanPodPolicy: on}") % ("ctr", "ads")
     ),
     "a patch of an unknown object": overlay("patches:\n- path: p.yaml\n", f"{P}:3:18:", "prod has no PaddleJob ads/ctrr; did you mean ctr?", patch=PATCH % ("ctrr", "ads")),
     "a patch without namespace": overlay(
@@ -558,17 +557,17 @@ def test_plain_scalars_stay_the_text_that_was_written(repository: Path) -> None:
 
 
 def _readers(file: Path) -> list[dict]:  # type: ignore[type-arg]
-    """The manifest as PyYAML reads it, and as kustomize and kubectl do where they are here."""
-    found = [yaml.safe_load(file.read_text())]
+    """The manifest as paddlegen, kustomize and, where it is here, kubectl read it."""
+    found = [documents.load(file.read_text())[0][0].value]
     (file.parent / "kustomization.yaml").write_text(f"resources: [{file.name}]\n")
     program = kustomize.find().path
     built = subprocess.run([program, "build", file.parent], capture_output=True, check=True)
-    found.append(yaml.safe_load(built.stdout))
+    found.append(documents.load(built.stdout.decode())[0][0].value)
     if shutil.which("kubectl"):
         patch = ["kubectl", "patch", "--local", "-f", file, "--type=merge", "-p", "{}", "-o", "json"]
         answer = subprocess.run(patch, capture_output=True, check=True)
         found.append(json.loads(answer.stdout))
-    return found
+    return found  # type: ignore[return-value]  # they are mappings
 
 
 def test_patches_may_delete_rename_and_name_an_object_of_one_shard(repository: Path) -> None:
