@@ -142,7 +142,7 @@ def violations(job: Job, role: RoleOfJob) -> Iterator[Violation]:
     yield from _gpu_violations(at, role)
     names: dict[str, str] = {}
     for index, mount in enumerate(role.mounts):
-        here = (*at, "storage", index)
+        here = (*at, "storage", volumes.key(role.mounts, index))
         yield from volumes.mount_violations(job, mount, here)
         taken = names.setdefault(mount.mount_path.rstrip("/"), volumes.volume_name(mount))
         if taken != volumes.volume_name(mount):
