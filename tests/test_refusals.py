@@ -267,6 +267,37 @@ REFUSALS = [
     ),
     one("EL", "crd: tpr", "spec-fields-known", "crd is no field"),
     one("EL", "cleanup: Never", CANNOT, "crd tpr is for EDL", {"crd": "tpr"}),
+    one(
+        "L-PO-44",
+        "network: Host\npodLabels: {paddlegen.dev/job: mine}",
+        "own-labels-kept",
+        "paddlegen.dev/job is written by paddlegen",
+    ),
+    one(
+        "L-PO-64",
+        "podTemplate: {metadata: {annotations: {scheduling.k8s.io/group-name: x}}}",
+        "one-scheduler-for-all",
+        "and the job's PodGroup is job",
+        volcano(),
+    ),
+    *(
+        one("pod", f"podTemplate: {{{body}}}", rule, words, volcano())
+        for body, rule, words in (
+            ("spec: {$patch: delete}", "spec-values-allowed", "without $patch"),
+            ("metadata: null", "spec-values-allowed", "metadata needs to be a mapping"),
+            ("spec: {affinity: x}", "spec-values-allowed", "affinity needs to be a mapping"),
+            (
+                "spec: {containers: [{resources: x}]}",
+                "spec-values-allowed",
+                "resources needs to be a mapping",
+            ),
+            (
+                "spec: {containers: [{resources: {limits: {cpu: x}}}]}",
+                "quantities-parse",
+                "no Kubernetes quantity",
+            ),
+        )
+    ),
     one("pod", "podTemplate: {spec: text}", "spec-values-allowed", "spec needs to be a mapping"),
     one("pod", "podTemplate: {spec: {volumes: {}}}", "spec-values-allowed", "volumes needs to be a list"),
     one("pod", "podTemplate: {spec: {volumes: [{}]}}", "spec-values-allowed", "has no name"),

@@ -65,7 +65,7 @@ def of_template(
     elif policy == "Always":
         message = "restartPolicy is Always: its pods never succeed, so the job never completes; write Never or OnFailure"
         yield Violation((*over, "restartPolicy"), message)
-    yield from _scheduler_violations(job, role, cluster, spec)
+    yield from _scheduler_violations(job, role, cluster, template)
     if needs_cluster_dns(job, cluster) and spec.get("dnsPolicy") != "ClusterFirstWithHostNet":
         message = f"dnsPolicy is {spec.get('dnsPolicy')}, with which pods on the host network cannot find each other's names; leave it out"
         yield Violation((*over, "dnsPolicy"), message)
@@ -289,11 +289,12 @@ def _heter_violations(job: Job, cluster: Cluster) -> Iterator[Violation]:
 
 
 def _scheduler_violations(
-    job: Job, role: RoleOfJob, cluster: Cluster, spec: Mapping[str, Any]
+    job: Job, role: RoleOfJob, cluster: Cluster, template: Mapping[str, Any]
 ) -> Iterator[Violation]:
     """One scheduler for all roles, and the one that makes gangs only with a gang (L-PO-60, L-PO-61)."""
-    at: FieldPath = ("roles", role.name, "podTemplate", "spec", "schedulerName")
-    name = spec.get("schedulerName")
+    over: FieldPath = ("roles", role.name, "podTemplate")
+    at = (*over, "spec", "schedulerName")
+    name = template["spec"].get("schedulerName")
     if not pod_group.is_gang(job, cluster):
         if name == pod_group.SCHEDULER:
             message = "schedulerName is volcano, but the job is no gang: its pods would start one by one; write scheduling: {gang: true}"
@@ -301,6 +302,13 @@ def _scheduler_violations(
     elif name not in (None, pod_group.SCHEDULER):
         message = f"schedulerName is {name}, and the job is a gang, which Volcano starts as a whole; remove it, or write scheduling: {{gang: false}}"
         yield Violation(at, message, "one-scheduler-for-all")
+    elif cluster.gang == "git" and cluster.operator_version > (0, 2, 0):
+        group = (template["metadata"].get("annotations") or {}).get(pod_group.GROUP_NAME)
+        if group != job.name:  # L-PO-64
+            message = f"podTemplate makes {pod_group.GROUP_NAME} {group}, and the job's PodGroup is {job.name}; leave it out"
+            yield Violation(
+                (*over, "metadata", "annotations", pod_group.GROUP_NAME), message, "one-scheduler-for-all"
+            )
 
 
 _OVERRIDDEN = ("POD_IP", "PADDLE_TRAINER_ID", "TRAINING_ROLE", "PADDLE_TRAINING_ROLE")
