@@ -147,7 +147,10 @@ def violations(job: Job, role: RoleOfJob) -> Iterator[Violation]:
         yield from volumes.mount_violations(job, mount, here)
         taken = names.setdefault(mount.mount_path.rstrip("/"), volumes.volume_name(mount))
         if taken != volumes.volume_name(mount):
-            message = f"{mount.mount_path} is mounted twice in {role.name}, from {taken} and {volumes.volume_name(mount)}"
+            message = (
+                f"{mount.mount_path} is mounted twice in {role.name}, from {taken} and "
+                f"{volumes.volume_name(mount)}"
+            )
             yield Violation((*here, "mountPath"), message, "mount-paths-unique")
 
 
@@ -375,7 +378,10 @@ def _gpu_violations(at: FieldPath, role: RoleOfJob) -> Iterator[Violation]:
             )
         elif isinstance(limit, UnsetType) or str(limit) != str(value):
             shown = "none" if isinstance(limit, UnsetType) else limit
-            message = f"{name} ask for {value} {GPU} and the limit is {shown}; they need to be equal: write gpu: {value}"
+            message = (
+                f"{name} ask for {value} {GPU} and the limit is {shown}; they need to be equal: write "
+                f"gpu: {value}"
+            )
             yield Violation(here, message, "gpu-requests-equal-limits")
 
 
