@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET, UnsetType
 
 from paddlegen.merge import POD_KEYS, merge_pod_templates
-from paddlegen.model.job import EnvSource
 from paddlegen.model.output import Violation
 from paddlegen.resources import quantity, volumes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from paddlegen.model.job import Port, Quantity
+    from paddlegen.model.job import EnvSource, Port, Quantity, Role
     from paddlegen.model.report import FieldPath
     from paddlegen.model.resolved import Job, RoleOfJob
 
@@ -130,16 +129,7 @@ def violations(job: Job, role: RoleOfJob) -> Iterator[Violation]:
     yield from _label_violations(role, at)
     if isinstance(fields.image, UnsetType) and not _brings_image(role):
         yield Violation(at, f"{role.name} has no image; a container needs one", "spec-values-allowed")
-    for name in ("cpu", "memory", "ephemeral_storage"):
-        value = getattr(fields, name)
-        if not isinstance(value, UnsetType):
-            yield from _quantity((*at, _camel(name)), value)
-    for name in ("requests", "limits"):
-        for resource, value in (getattr(fields, name) or {}).items():
-            yield from _quantity((*at, name, resource), value)
-    shm = fields.shared_memory
-    if not isinstance(shm, UnsetType) and shm not in ("auto", "memory", "none"):
-        yield from _quantity((*at, "sharedMemory"), shm)
+    yield from _resource_violations(at, fields)
     yield from _gpu_violations(at, role)
     names: dict[str, str] = {}
     for index, mount in enumerate(role.mounts):
@@ -152,6 +142,19 @@ def violations(job: Job, role: RoleOfJob) -> Iterator[Violation]:
                 f"{volumes.volume_name(mount)}"
             )
             yield Violation((*here, "mountPath"), message, "mount-paths-unique")
+
+
+def _resource_violations(at: FieldPath, fields: Role) -> Iterator[Violation]:
+    for name in ("cpu", "memory", "ephemeral_storage"):
+        value = getattr(fields, name)
+        if not isinstance(value, UnsetType):
+            yield from _quantity((*at, _camel(name)), value)
+    for name in ("requests", "limits"):
+        for resource, value in (getattr(fields, name) or {}).items():
+            yield from _quantity((*at, name, resource), value)
+    shm = fields.shared_memory
+    if not isinstance(shm, UnsetType) and shm not in ("auto", "memory", "none"):
+        yield from _quantity((*at, "sharedMemory"), shm)
 
 
 def _shape_violations(value: dict[str, Any], at: FieldPath) -> Iterator[Violation]:
