@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from paddlegen import documents, hints, specs
-from paddlegen.merge import combine_patches, merge_specs, mount_name
+from paddlegen.merge import combine_patches, merge_specs, mount_name, mount_path
 from paddlegen.model.job import JobBody, JobFields, Role, RoleFields
 from paddlegen.model.output import Violation
 from paddlegen.model.resolved import Job, RoleOfJob
@@ -159,10 +159,21 @@ def _find(layer: Layer, path: FieldPath) -> Place | None:
     return Place(layer.document, here)
 
 
+def named(merged: dict[str, Any], path: FieldPath) -> FieldPath:
+    """A path of the merged spec with entries of `storage` by their name: layers count them apart."""
+    for at, part in enumerate(path):
+        if isinstance(part, int) and path[at - 1] == "storage":
+            entries = documents.at(merged, path[:at])
+            entry = entries[part] if isinstance(entries, list) else None
+            return (*path[:at], mount_name(entry), *path[at + 1 :]) if isinstance(entry, dict) else path[:at]
+    return path
+
+
 def _index(entries: list[Any], part: str | int) -> int | None:
     if isinstance(part, int):
         return part if part < len(entries) else None
-    return next((i for i, e in enumerate(entries) if isinstance(e, dict) and mount_name(e) == part), None)
+    named = [(mount_name(e), mount_path(e)) if isinstance(e, dict) else ("", "") for e in entries]
+    return next((i for i, names in enumerate(named) if part in names), None)
 
 
 def resolve(
@@ -193,7 +204,8 @@ def resolve(
     converted = specs.convert(merged, JobBody)
     if isinstance(converted, list):
         faults += [
-            Fault(through_params(origin(layers, violation.path), places), violation) for violation in converted
+            Fault(through_params(origin(layers, named(merged, violation.path)), places), violation)
+            for violation in converted
         ]
         return Resolution(layers, None, tuple(faults), places)
     job = _job(spec, converted, storage)

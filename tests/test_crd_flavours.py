@@ -1,4 +1,4 @@
-"""What differs between clusters with v1 and with v1beta1 CRDs, release by release: this table, and nothing else."""
+"""What differs between clusters with v1 and with v1beta1 CRDs, release by release, and nothing else."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ HETER = "{kind: JobSpec, metadata: {name: heter}, spec: {roles: {ps: {}, worker:
 heter: {entrypointTranslatesEnvironment: true}}}}"
 KEPT = "{kind: JobSpec, metadata: {name: labelled}, spec: {podLabels: {team: ads}, roles: {worker: {}}}}"
 
-DROPPED = (
-    "the v1beta1 CRD up to 0.3.0 prunes template metadata (facts 1.2, 1.3); written out, it would be drift"
-)
+DROPPED = "the v1beta1 CRD up to 0.3.0 prunes template metadata (facts 1.2, 1.3): it would be drift"
 EXPECTED: dict[str, dict[str, str]] = {
     "0.2.0": {},  # both CRDs prune it, so both trees are without
     "0.2.1": {"spec.*.template.metadata": DROPPED},

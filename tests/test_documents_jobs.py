@@ -1,4 +1,4 @@
-"""The jobs of the documents and what `jobs/` makes of them: every difference stands in a file, with its reason."""
+"""The documents' jobs and what `jobs/` makes of them: every difference stands in a file, with its reason."""
 
 from __future__ import annotations
 

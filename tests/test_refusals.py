@@ -59,7 +59,8 @@ REFUSALS = [
     Refusal("L-PO-01", f"{IMAGE}  # here", "job-has-workers", "no worker"),
     Refusal(
         "L-PO-03",
-        f"{IMAGE}\nroles: {{worker: {{}}}}\npodTemplate:\n  spec:\n    containers: [{{$patch: replace}}, {{name: x}}]  # here",
+        f"{IMAGE}\nroles: {{worker: {{}}}}\npodTemplate:\n  spec:\n    containers: [{{$patch: replace}}, "
+        f"{{name: x}}]  # here",
         "trainer-is-first-container",
         "leaves worker without paddle as its first container",
     ),
@@ -126,7 +127,8 @@ REFUSALS = [
     ),
     Refusal(
         "L-PO-21",
-        f"{IMAGE}\nelastic: {{server: 'etcd:2379'}}\nenv: {{PADDLE_ELASTIC_NP: '2'}}  # here\nroles: {{worker: {{replicas: 2}}}}",
+        f"{IMAGE}\nelastic: {{server: 'etcd:2379'}}\nenv: {{PADDLE_ELASTIC_NP: '2'}}  # here\nroles: "
+        f"{{worker: {{replicas: 2}}}}",
         "reserved-env",
         "PADDLE_ELASTIC_NP is set by the operator",
     ),
@@ -142,7 +144,8 @@ REFUSALS = [
     one("L-PO-25", "gpu: 2\nlimits: {nvidia.com/gpu: 1}", "gpu-requests-equal-limits", "the limit is 2"),
     Refusal(
         "L-PO-40",
-        f"{IMAGE}\nnetwork: Host\nroles: {{worker: {{}}}}\npodTemplate:\n  spec:\n    dnsPolicy: Default  # here",
+        f"{IMAGE}\nnetwork: Host\nroles: {{worker: {{}}}}\npodTemplate:\n  spec:\n    dnsPolicy: Default  "
+        "# here",
         CANNOT,
         "dnsPolicy is Default",
     ),
@@ -152,7 +155,8 @@ REFUSALS = [
     one("L-PO-44", "network: Host", CANNOT, "cannot be kept apart", operator("0.2.0")),
     Refusal(
         "L-PO-44",
-        f"{IMAGE}\nnetwork: Host\nroles: {{worker: {{replicas: 2}}}}\npodTemplate:\n  spec:\n    affinity: {{$patch: replace}}  # here",
+        f"{IMAGE}\nnetwork: Host\nroles: {{worker: {{replicas: 2}}}}\npodTemplate:\n  spec:\n    "
+        f"affinity: {{$patch: replace}}  # here",
         CANNOT,
         "takes away the podAntiAffinity",
     ),
@@ -223,7 +227,8 @@ REFUSALS = [
     ),
     Refusal(
         "L-PO-81",
-        f"{IMAGE}\nelastic: {{server: 'e:1'}}\nenv: {{PADDLE_ELASTIC_SERVER: x}}  # here\nroles: {{worker: {{replicas: 2}}}}",
+        f"{IMAGE}\nelastic: {{server: 'e:1'}}\nenv: {{PADDLE_ELASTIC_SERVER: x}}  # here\nroles: "
+        f"{{worker: {{replicas: 2}}}}",
         CANNOT,
         "given twice",
     ),
@@ -267,6 +272,37 @@ REFUSALS = [
     ),
     one("EL", "crd: tpr", "spec-fields-known", "crd is no field"),
     one("EL", "cleanup: Never", CANNOT, "crd tpr is for EDL", {"crd": "tpr"}),
+    one(
+        "L-PO-44",
+        "network: Host\npodLabels: {paddlegen.dev/job: mine}",
+        "own-labels-kept",
+        "paddlegen.dev/job is written by paddlegen",
+    ),
+    one(
+        "L-PO-64",
+        "podTemplate: {metadata: {annotations: {scheduling.k8s.io/group-name: x}}}",
+        "one-scheduler-for-all",
+        "and the job's PodGroup is job",
+        volcano(),
+    ),
+    *(
+        one("pod", f"podTemplate: {{{body}}}", rule, words, volcano())
+        for body, rule, words in (
+            ("spec: {$patch: delete}", "spec-values-allowed", "without $patch"),
+            ("metadata: null", "spec-values-allowed", "metadata needs to be a mapping"),
+            ("spec: {affinity: x}", "spec-values-allowed", "affinity needs to be a mapping"),
+            (
+                "spec: {containers: [{resources: x}]}",
+                "spec-values-allowed",
+                "resources needs to be a mapping",
+            ),
+            (
+                "spec: {containers: [{resources: {limits: {cpu: x}}}]}",
+                "quantities-parse",
+                "no Kubernetes quantity",
+            ),
+        )
+    ),
     one("pod", "podTemplate: {spec: text}", "spec-values-allowed", "spec needs to be a mapping"),
     one("pod", "podTemplate: {spec: {volumes: {}}}", "spec-values-allowed", "volumes needs to be a list"),
     one("pod", "podTemplate: {spec: {volumes: [{}]}}", "spec-values-allowed", "has no name"),

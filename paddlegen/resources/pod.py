@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET, UnsetType
 
 from paddlegen.merge import POD_KEYS, merge_pod_templates
-from paddlegen.model.job import EnvSource
 from paddlegen.model.output import Violation
 from paddlegen.resources import quantity, volumes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from paddlegen.model.job import Port, Quantity
+    from paddlegen.model.job import EnvSource, Port, Quantity, Role
     from paddlegen.model.report import FieldPath
     from paddlegen.model.resolved import Job, RoleOfJob
 
@@ -127,8 +126,25 @@ def violations(job: Job, role: RoleOfJob) -> Iterator[Violation]:
         yield from wrong
         if wrong:
             return
+    yield from _label_violations(role, at)
     if isinstance(fields.image, UnsetType) and not _brings_image(role):
         yield Violation(at, f"{role.name} has no image; a container needs one", "spec-values-allowed")
+    yield from _resource_violations(at, fields)
+    yield from _gpu_violations(at, role)
+    names: dict[str, str] = {}
+    for index, mount in enumerate(role.mounts):
+        here = (*at, "storage", volumes.key(role.mounts, index))
+        yield from volumes.mount_violations(job, mount, here)
+        taken = names.setdefault(mount.mount_path.rstrip("/"), volumes.volume_name(mount))
+        if taken != volumes.volume_name(mount):
+            message = (
+                f"{mount.mount_path} is mounted twice in {role.name}, from {taken} and "
+                f"{volumes.volume_name(mount)}"
+            )
+            yield Violation((*here, "mountPath"), message, "mount-paths-unique")
+
+
+def _resource_violations(at: FieldPath, fields: Role) -> Iterator[Violation]:
     for name in ("cpu", "memory", "ephemeral_storage"):
         value = getattr(fields, name)
         if not isinstance(value, UnsetType):
@@ -139,15 +155,6 @@ def violations(job: Job, role: RoleOfJob) -> Iterator[Violation]:
     shm = fields.shared_memory
     if not isinstance(shm, UnsetType) and shm not in ("auto", "memory", "none"):
         yield from _quantity((*at, "sharedMemory"), shm)
-    yield from _gpu_violations(at, role)
-    names: dict[str, str] = {}
-    for index, mount in enumerate(role.mounts):
-        here = (*at, "storage", index)
-        yield from volumes.mount_violations(job, mount, here)
-        taken = names.setdefault(mount.mount_path.rstrip("/"), volumes.volume_name(mount))
-        if taken != volumes.volume_name(mount):
-            message = f"{mount.mount_path} is mounted twice in {role.name}, from {taken} and {volumes.volume_name(mount)}"
-            yield Violation((*here, "mountPath"), message, "mount-paths-unique")
 
 
 def _shape_violations(value: dict[str, Any], at: FieldPath) -> Iterator[Violation]:
@@ -155,22 +162,48 @@ def _shape_violations(value: dict[str, Any], at: FieldPath) -> Iterator[Violatio
     for key, item in value.items():
         here = (*at, key)
         if key in POD_KEYS:
-            entries = [] if item is None else item
-            if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-                yield Violation(here, f"{key} needs to be a list of mappings", "spec-values-allowed")
-                continue
-            for index, entry in enumerate(entries):
-                lacks = [name for name in POD_KEYS[key] if name not in entry and name != "protocol"]
-                is_main = key == "containers" and len(entries) == 1
-                if lacks and "$patch" not in entry and not is_main:
-                    message = f"an entry of {key} has no {lacks[0]}; it needs one, by which it is merged"
-                    yield Violation((*here, index), message, "spec-values-allowed")
-                yield from _shape_violations(entry, (*here, index))
-        elif key in ("metadata", "spec", "labels", "annotations"):
-            if not isinstance(item, dict):
-                yield Violation(here, f"{key} needs to be a mapping", "spec-values-allowed")
-                continue
+            yield from _list_violations(key, item, here)
+        elif key in _KEPT and (not isinstance(item, dict) or "$patch" in item):
+            yield Violation(here, f"{key} needs to be a mapping, without $patch", "spec-values-allowed")
+        elif key in _MAPPINGS and not isinstance(item, dict | None):
+            yield Violation(here, f"{key} needs to be a mapping", "spec-values-allowed")
+        elif key in ("requests", "limits"):
+            for name, amount in (item or {}).items():
+                if amount is not None:
+                    yield from _quantity((*here, name), amount)
+        elif isinstance(item, dict) and key in _KEPT + _MAPPINGS:
             yield from _shape_violations(item, here)
+
+
+_KEPT = ("metadata", "spec", "labels")
+"""Mappings of a pod template that a podTemplate may add to, and not take away."""
+
+_MAPPINGS = ("annotations", "resources", "requests", "limits", "affinity", "podAntiAffinity")
+
+
+def _list_violations(key: str, value: Any, at: FieldPath) -> Iterator[Violation]:
+    entries = [] if value is None else value
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        yield Violation(at, f"{key} needs to be a list of mappings", "spec-values-allowed")
+        return
+    for index, entry in enumerate(entries):
+        lacks = [name for name in POD_KEYS[key] if name not in entry and name != "protocol"]
+        is_main = key == "containers" and len(entries) == 1
+        if lacks and "$patch" not in entry and not is_main:
+            message = f"an entry of {key} has no {lacks[0]}; it needs one, by which it is merged"
+            yield Violation((*at, index), message, "spec-values-allowed")
+        yield from _shape_violations(entry, (*at, index))
+
+
+def _label_violations(role: RoleOfJob, at: FieldPath) -> Iterator[Violation]:
+    metadata = (role.fields.pod_template or {}).get("metadata") or {}
+    for path, labels in (
+        (("podLabels",), role.fields.pod_labels or {}),
+        (("podTemplate", "metadata", "labels"), metadata.get("labels") or {}),
+    ):
+        if JOB_LABEL in labels:
+            message = f"{JOB_LABEL} is written by paddlegen, and the job's pods are found by it; remove it"
+            yield Violation((*at, *path, JOB_LABEL), message, "own-labels-kept")
 
 
 def env_entry(name: str, value: str | EnvSource) -> dict[str, Any]:
@@ -324,7 +357,7 @@ def _brings_image(role: RoleOfJob) -> bool:
     return any(isinstance(c, dict) and c.get("name", main) == main and c.get("image") for c in containers)
 
 
-def _quantity(path: FieldPath, value: Quantity) -> Iterator[Violation]:
+def _quantity(path: FieldPath, value: Any) -> Iterator[Violation]:
     try:
         if quantity.parse(value) < 0:
             yield Violation(path, f"{path[-1]} is {value}; a quantity cannot be negative", "quantities-parse")
@@ -348,7 +381,10 @@ def _gpu_violations(at: FieldPath, role: RoleOfJob) -> Iterator[Violation]:
             )
         elif isinstance(limit, UnsetType) or str(limit) != str(value):
             shown = "none" if isinstance(limit, UnsetType) else limit
-            message = f"{name} ask for {value} {GPU} and the limit is {shown}; they need to be equal: write gpu: {value}"
+            message = (
+                f"{name} ask for {value} {GPU} and the limit is {shown}; they need to be equal: write "
+                f"gpu: {value}"
+            )
             yield Violation(here, message, "gpu-requests-equal-limits")
 
 

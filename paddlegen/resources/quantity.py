@@ -41,7 +41,10 @@ def parse(text: str | float) -> Decimal:
     """
     match = _QUANTITY.match(str(text))
     if match is None:
-        message = f"{text!r} is no Kubernetes quantity; write a number with one of k M G T P E Ki Mi Gi Ti Pi Ei m, such as 500m or 16Gi"
+        message = (
+            f"{text!r} is no Kubernetes quantity; write a number with one of k M G T P E Ki Mi Gi Ti Pi "
+            "Ei m, such as 500m or 16Gi"
+        )
         raise ValueError(message)
     number, exponent, suffix = match.groups()
     return Decimal(number + (exponent or "")) * _SUFFIX[suffix or ""]

@@ -14,7 +14,7 @@ from paddlegen.model.output import STORAGE, Manifest, Violation
 from paddlegen.resources import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from paddlegen.model.job import Mount, StorageBody
     from paddlegen.model.report import FieldPath
@@ -41,6 +41,14 @@ def volume_name(entry: Mount) -> str:
     """The name of the pod's volume: the mount's own, or that of what it uses."""
     name = entry.name or entry.use or entry.claim or "data"
     return str(name).replace(".", "-")[:63]
+
+
+def key(mounts: Sequence[Mount], index: int) -> str:
+    """How a path of the spec names an entry of `storage`: layers count them apart, so never by number."""
+    mount = mounts[index]
+    name = str(mount.name or mount.use or mount.claim or mount.mount_path)
+    is_alone = sum(name == (other.name or other.use or other.claim) for other in mounts) <= 1
+    return name if is_alone else mount.mount_path
 
 
 def pod_volume(job: Job, entry: Mount) -> dict[str, Any]:

@@ -33,7 +33,10 @@ def of_job(job: Job, cluster: Cluster) -> Iterator[Violation]:
     yield from _profile_violations(cluster)
     yield from _name_violations(job, cluster)
     if "worker" not in job.roles:
-        message = "the job has no worker; a Paddle job needs one (with none, the operator reports Running and starts no trainer)"
+        message = (
+            "the job has no worker; a Paddle job needs one (with none, the operator reports Running and "
+            "starts no trainer)"
+        )
         yield Violation(("roles",), message, "job-has-workers")
     for role in job.roles.values():
         yield from pod.violations(job, role)
@@ -53,24 +56,39 @@ def of_template(
     spec = template.get("spec") or {}
     main = role.fields.container_name or "paddle"
     if not spec.get("containers") or spec["containers"][0].get("name") != main:
-        message = f"podTemplate leaves {role.name} without {main} as its first container; the operator sets the environment of the first one only"
+        message = (
+            f"podTemplate leaves {role.name} without {main} as its first container; the operator sets the "
+            "environment of the first one only"
+        )
         yield Violation((*over, "containers"), message, "trainer-is-first-container")  # L-PO-03, L-PO-20
         return
     policy = spec.get("restartPolicy")
     if not isinstance(job.body.elastic, UnsetType):
         if policy != "OnFailure":
-            message = f"restartPolicy is {policy}, but the operator makes it OnFailure for elastic jobs; write OnFailure or leave it out"
+            message = (
+                f"restartPolicy is {policy}, but the operator makes it OnFailure for elastic jobs; write "
+                "OnFailure or leave it out"
+            )
             where = over if role.fields.restart_policy != policy else at
             yield Violation((*where, "restartPolicy"), message)
     elif policy == "Always":
-        message = "restartPolicy is Always: its pods never succeed, so the job never completes; write Never or OnFailure"
+        message = (
+            "restartPolicy is Always: its pods never succeed, so the job never completes; write Never or "
+            "OnFailure"
+        )
         yield Violation((*over, "restartPolicy"), message)
-    yield from _scheduler_violations(job, role, cluster, spec)
+    yield from _scheduler_violations(job, role, cluster, template)
     if needs_cluster_dns(job, cluster) and spec.get("dnsPolicy") != "ClusterFirstWithHostNet":
-        message = f"dnsPolicy is {spec.get('dnsPolicy')}, with which pods on the host network cannot find each other's names; leave it out"
+        message = (
+            f"dnsPolicy is {spec.get('dnsPolicy')}, with which pods on the host network cannot find each "
+            "other's names; leave it out"
+        )
         yield Violation((*over, "dnsPolicy"), message)
     if job.body.network == "Host" and job.replicas > 1 and not _is_one_a_node(job, spec):
-        message = "podTemplate takes away the podAntiAffinity that keeps the job's pods on nodes of their own; the host network needs it, write the rest under affinity"
+        message = (
+            "podTemplate takes away the podAntiAffinity that keeps the job's pods on nodes of their own; "
+            "the host network needs it, write the rest under affinity"
+        )
         yield Violation((*over, "affinity"), message)  # L-PO-44
     yield from _environment_violations(job, role, cluster, spec["containers"][0])
 
@@ -129,20 +147,30 @@ def _profile_violations(cluster: Cluster) -> Iterator[Violation]:
             )
             yield Violation(at, message, "crd-flavour-served", in_profile=True)
     if cluster.body.ip_family == "IPv6":
-        message = "ipFamily is IPv6; the paddle-operator knows IPv4 addresses only, and its jobs would wait for ever"
+        message = (
+            "ipFamily is IPv6; the paddle-operator knows IPv4 addresses only, and its jobs would wait "
+            "for ever"
+        )
         yield Violation(("spec", "ipFamily"), message, "pod-addresses-are-ipv4", in_profile=True)  # L-PO-12
     operator = cluster.body.paddle_operator
     has_flag = operator.scheduling == "volcano"
     rule = "gang-mode-works"
     if has_flag and cluster.operator_version < (0, 3, 0):
-        message = f"scheduling is volcano, a flag that paddle-operator has since 0.3.0; this one is {operator.version}"
+        message = (
+            "scheduling is volcano, a flag that paddle-operator has since 0.3.0; this one is "
+            f"{operator.version}"
+        )
         yield Violation(("spec", "paddleOperator", "scheduling"), message, rule, in_profile=True)
     if cluster.gang == "operator" and not has_flag:
-        message = "gang is operator, but the operator runs without --scheduling=volcano; set paddleOperator.scheduling: volcano, or gang: git"
+        message = (
+            "gang is operator, but the operator runs without --scheduling=volcano; set "
+            "paddleOperator.scheduling: volcano, or gang: git"
+        )
         yield Violation(("spec", "gang"), message, rule, in_profile=True)
     if cluster.gang == "git" and has_flag:
         message = (
-            "gang is git, but this operator owns the PodGroup (--scheduling=volcano) and deletes a committed one "
+            "gang is git, but this operator owns the PodGroup (--scheduling=volcano) and deletes a "
+            "committed one "
             "when the job ends; write gang: operator"
         )
         yield Violation(("spec", "gang"), message, rule, in_profile=True)
@@ -152,7 +180,8 @@ def _name_violations(job: Job, cluster: Cluster) -> Iterator[Violation]:
     watched = cluster.body.paddle_operator.watched_namespace
     if watched and job.namespace != watched:
         message = (
-            f"the namespace is {job.namespace}, but the paddle-operator of {cluster.name} watches {watched} only "
+            f"the namespace is {job.namespace}, but the paddle-operator of {cluster.name} watches "
+            f"{watched} only "
             f"and would never see the job; write namespace: {watched}"
         )
         yield Violation(("metadata", "namespace"), message, "namespace-watched")  # L-PO-90
@@ -195,13 +224,19 @@ def _gang_violations(job: Job, cluster: Cluster) -> Iterator[Violation]:
     queue = scheduling.queue if scheduling else scheduling
     if not pod_group.is_gang(job, cluster):
         if queue:
-            message = f"queue is {queue}, but the job is not gang-scheduled on {cluster.name}: only Volcano knows queues"
+            message = (
+                f"queue is {queue}, but the job is not gang-scheduled on {cluster.name}: only Volcano "
+                "knows queues"
+            )
             yield Violation(("scheduling", "queue"), message)
         return
     if queue and queue != "default" and not isinstance(cluster.body.queues, UnsetType):
         known = sorted({"default", *(known.name for known in cluster.body.queues)})
         if queue not in known:
-            message = f"queue is {queue}, and {cluster.name} has {', '.join(known)}; Volcano refuses the gang of an unknown queue"
+            message = (
+                f"queue is {queue}, and {cluster.name} has {', '.join(known)}; Volcano refuses the gang "
+                "of an unknown queue"
+            )
             yield Violation(("scheduling", "queue"), message, "queue-exists")  # L-PO-66
     if not cluster.has_volcano or cluster.gang == "none":
         reason = (
@@ -216,7 +251,8 @@ def _gang_violations(job: Job, cluster: Cluster) -> Iterator[Violation]:
         and not keeps_template_metadata(cluster)
     ):
         message = (
-            f"gang scheduling needs an annotation on the pods, and the {cluster.crd} CRD of {_operator(cluster)} "
+            f"gang scheduling needs an annotation on the pods, and the {cluster.crd} CRD of "
+            f"{_operator(cluster)} "
             "drops template metadata; use 0.2.0, or 0.3.1 and later, or gang: false"
         )
         yield Violation(("scheduling",), message)
@@ -227,14 +263,23 @@ def _network_violations(job: Job, cluster: Cluster) -> Iterator[Violation]:
     name = _operator(cluster)
     at: FieldPath = ("network",)
     if "ps" in job.roles and version in ((0, 3, 3), (0, 3, 4)) and network != "Service":  # L-PO-42
-        message = f"{name} exports no PADDLE_PORT, so servers cannot find their own address with {network}; write network: Service"
+        message = (
+            f"{name} exports no PADDLE_PORT, so servers cannot find their own address with {network}; "
+            "write network: Service"
+        )
         yield Violation(at, message)
     if network == "Host":
         if "ps" in job.roles and version <= (0, 3, 2):  # L-PO-43
-            message = f"{name} gives PS jobs on the host network a port that no endpoint carries; write network: Service or PodIP"
+            message = (
+                f"{name} gives PS jobs on the host network a port that no endpoint carries; write "
+                "network: Service or PodIP"
+            )
             yield Violation(at, message)
         if job.replicas > 1 and not keeps_template_metadata(cluster):  # L-PO-44
-            message = f"{name} with the {cluster.crd} CRD drops pod labels, so pods on the host network cannot be kept apart; write network: Service"
+            message = (
+                f"{name} with the {cluster.crd} CRD drops pod labels, so pods on the host network cannot "
+                "be kept apart; write network: Service"
+            )
             yield Violation(at, message)
     if job.body.gloo in ("workers", "all") and "ps" not in job.roles:  # L-PO-08
         message = f"gloo is {job.body.gloo}, but the job has no ps: the operator would drop it without a word"
@@ -256,7 +301,10 @@ def _elastic_violations(job: Job, cluster: Cluster) -> Iterator[Violation]:
         yield Violation(at, f"{name} knows no elastic jobs; 0.3.0 and later do")
     elif version <= (0, 3, 2):
         if not cluster.body.paddle_operator.etcd_server:  # L-PO-82
-            message = f"{name} needs --etcd-server for elastic jobs, and the profile of {cluster.name} names none (paddleOperator.etcdServer)"
+            message = (
+                f"{name} needs --etcd-server for elastic jobs, and the profile of {cluster.name} names "
+                "none (paddleOperator.etcdServer)"
+            )
             yield Violation(at, message)
         if elastic.server:
             message = f"{name} sets the server itself, from --etcd-server; remove server"
@@ -281,26 +329,45 @@ def _heter_violations(job: Job, cluster: Cluster) -> Iterator[Violation]:
         yield Violation(at, f"{_operator(cluster)} knows no heter role; 0.3.0 and later do")
     elif role.fields.entrypoint_translates_environment is not True:
         message = (
-            "the operator sets TRAINING_ROLE=HETER and PADDLE_HETER_ENDPOINTS, and Paddle reads HETER_TRAINER and "
-            "PADDLE_HETER_TRAINER_IP_PORT_LIST or its successors; no manifest can mend that. If the image's entry point "
+            "the operator sets TRAINING_ROLE=HETER and PADDLE_HETER_ENDPOINTS, and Paddle reads "
+            "HETER_TRAINER and "
+            "PADDLE_HETER_TRAINER_IP_PORT_LIST or its successors; no manifest can mend that. If the "
+            "image's entry point "
             "translates them, write entrypointTranslatesEnvironment: true"
         )
         yield Violation(at, message)
 
 
 def _scheduler_violations(
-    job: Job, role: RoleOfJob, cluster: Cluster, spec: Mapping[str, Any]
+    job: Job, role: RoleOfJob, cluster: Cluster, template: Mapping[str, Any]
 ) -> Iterator[Violation]:
     """One scheduler for all roles, and the one that makes gangs only with a gang (L-PO-60, L-PO-61)."""
-    at: FieldPath = ("roles", role.name, "podTemplate", "spec", "schedulerName")
-    name = spec.get("schedulerName")
+    over: FieldPath = ("roles", role.name, "podTemplate")
+    at = (*over, "spec", "schedulerName")
+    name = template["spec"].get("schedulerName")
     if not pod_group.is_gang(job, cluster):
         if name == pod_group.SCHEDULER:
-            message = "schedulerName is volcano, but the job is no gang: its pods would start one by one; write scheduling: {gang: true}"
+            message = (
+                "schedulerName is volcano, but the job is no gang: its pods would start one by one; "
+                "write scheduling: {gang: true}"
+            )
             yield Violation(at, message, "one-scheduler-for-all")
     elif name not in (None, pod_group.SCHEDULER):
-        message = f"schedulerName is {name}, and the job is a gang, which Volcano starts as a whole; remove it, or write scheduling: {{gang: false}}"
+        message = (
+            f"schedulerName is {name}, and the job is a gang, which Volcano starts as a whole; remove it, "
+            f"or write scheduling: {{gang: false}}"
+        )
         yield Violation(at, message, "one-scheduler-for-all")
+    elif cluster.gang == "git" and cluster.operator_version > (0, 2, 0):
+        group = (template["metadata"].get("annotations") or {}).get(pod_group.GROUP_NAME)
+        if group != job.name:  # L-PO-64
+            message = (
+                f"podTemplate makes {pod_group.GROUP_NAME} {group}, and the job's PodGroup is {job.name}; "
+                "leave it out"
+            )
+            yield Violation(
+                (*over, "metadata", "annotations", pod_group.GROUP_NAME), message, "one-scheduler-for-all"
+            )
 
 
 _OVERRIDDEN = ("POD_IP", "PADDLE_TRAINER_ID", "TRAINING_ROLE", "PADDLE_TRAINING_ROLE")
@@ -334,7 +401,10 @@ def _environment_violations(
         elif name == "PADDLE_PORT" and needs_port(job, role, cluster):
             if entry.get("value") == str(PORT):
                 continue
-            message = f"PADDLE_PORT is {entry.get('value', 'not a plain value')}, and the servers' endpoints carry {PORT}; remove it, the right one is written for you"
+            message = (
+                f"PADDLE_PORT is {entry.get('value', 'not a plain value')}, and the servers' endpoints "
+                f"carry {PORT}; remove it, the right one is written for you"
+            )
         elif name in _TOPOLOGY or name.startswith("PADDLE_GLOO_"):
             message = f"{name} would hide what the operator tells the pods about each other; remove it"
         else:
