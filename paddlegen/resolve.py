@@ -177,7 +177,9 @@ def resolve(
     at = Place(source.document, ("spec", "extends"))
     chain = list(islice(_chain(at, spec.spec.extends or [], templates, (), faults), _LONGEST + 1))
     if len(chain) > _LONGEST:
-        message = f"the templates of this job extend others more than {_LONGEST} times; put some of them together"
+        message = (
+            f"the templates of this job extend others more than {_LONGEST} times; put some of them together"
+        )
         faults.append(Fault(at, Violation((), message, "template-chain-short")))
     if faults:  # what a missing template would have declared is not known
         return Resolution((), None, tuple(faults))
@@ -193,7 +195,8 @@ def resolve(
     converted = specs.convert(merged, JobBody)
     if isinstance(converted, list):
         faults += [
-            Fault(through_params(origin(layers, violation.path), places), violation) for violation in converted
+            Fault(through_params(origin(layers, violation.path), places), violation)
+            for violation in converted
         ]
         return Resolution(layers, None, tuple(faults), places)
     job = _job(spec, converted, storage)
