@@ -92,7 +92,11 @@ def read(path: str, data: bytes) -> Contents:
             message = "the file holds comments only; write a job spec, or remove the file"
         contents.findings.append(Finding("file-holds-specs", Severity.ERROR, message, Location(path)))
     for document in loaded:
-        keys = [problem for problem in ambiguous if problem.document == document.index and _is_of_key(problem, document)]
+        keys = [
+            problem
+            for problem in ambiguous
+            if problem.document == document.index and _is_of_key(problem, document)
+        ]
         if keys:  # what stands under such a key would only be told twice
             contents.findings.extend(_problem(path, problem) for problem in keys)
             _is_lost(document, contents)
@@ -253,7 +257,9 @@ def _template_findings(document: Document, violations: Sequence[Violation]) -> I
 def finding_at(violation: Violation, place: Place, **more: Any) -> Finding:
     """A violation as a finding at a place; where a parameter was filled in, that line is told too."""
     used = place.used_at
-    related = (Location(used.document.path, documents.span(used.document, used.path), "used here"),) if used else ()
+    related = (
+        (Location(used.document.path, documents.span(used.document, used.path), "used here"),) if used else ()
+    )
     return finding(violation, place.document, place.path, related=related, **more)
 
 
@@ -273,13 +279,17 @@ def _strange(document: Document) -> Finding:
     body = document.value
     kinds = "JobSpec, JobTemplate or StorageSpec"
     if not isinstance(body, dict):
-        message = f"this is {specs.typename(body)}; a spec is a mapping that begins with apiVersion: {API_VERSION}"
+        message = (
+            f"this is {specs.typename(body)}; a spec is a mapping that begins with apiVersion: {API_VERSION}"
+        )
         return _not_ours(document, (), message)
     for name, wish in (("apiVersion", f"apiVersion: {API_VERSION}"), ("kind", f"kind: {kinds}")):
         if name not in body:
             misspelt = next((key for key in body if key.lower() == name.lower()), None)
             if misspelt is not None:
-                return _not_ours(document, (misspelt,), f"{misspelt} is no field of a spec; did you mean {name}?", key=True)
+                return _not_ours(
+                    document, (misspelt,), f"{misspelt} is no field of a spec; did you mean {name}?", key=True
+                )
             return _not_ours(document, (name,), f"{name} is missing; write {wish}")
     version, kind = body["apiVersion"], body["kind"]
     if version == API_VERSION or kind in KINDS:
@@ -332,6 +342,8 @@ def _share_a_cluster(one: StorageEntry, other: StorageEntry) -> bool:
 
 def _taken(name: str, first: Source, second: Source, what: str, rule: str) -> Finding:
     at = Location(second.document.path, documents.span(second.document, ("metadata", "name")))
-    other = Location(first.document.path, documents.span(first.document, ("metadata", "name")), "the first one")
+    other = Location(
+        first.document.path, documents.span(first.document, ("metadata", "name")), "the first one"
+    )
     message = f"there are two {what}s {name}; rename one of them"
     return Finding(rule, Severity.ERROR, message, at, (other,))

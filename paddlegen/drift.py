@@ -94,7 +94,9 @@ def _difference(here: str, actual: str | None, rendered: Rendered, spec: tuple[L
 
 
 def _listed(paths: list[str]) -> str:
-    shown = paths if len(paths) <= _LISTED else [*paths[: _LISTED - 1], f"{len(paths) - _LISTED + 1} other files"]
+    shown = (
+        paths if len(paths) <= _LISTED else [*paths[: _LISTED - 1], f"{len(paths) - _LISTED + 1} other files"]
+    )
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 

@@ -512,7 +512,9 @@ def _temporary_folder() -> Iterator[str]:
 
 def _no_room(error: OSError) -> WorkspaceError:
     where = os.fsdecode(error.filename) if error.filename else "the folder for temporary files"
-    return WorkspaceError(f"{where}: {error.strerror}; let TMPDIR name a folder with room that you may write to")
+    return WorkspaceError(
+        f"{where}: {error.strerror}; let TMPDIR name a folder with room that you may write to"
+    )
 
 
 def _assigned(shard: Sequence[Unit], output: str) -> Iterator[list[str | None]]:
@@ -569,9 +571,7 @@ def _head(text: str) -> _Head:
     return found["kind"], namespace, found["name"]
 
 
-def _blame(
-    program: Kustomize, used: Overlay, shard: Sequence[Unit], openapi: bytes, message: str
-) -> Finding:
+def _blame(program: Kustomize, used: Overlay, shard: Sequence[Unit], openapi: bytes, message: str) -> Finding:
     """The finding of a failed build, at the field or patch entry without which it would not fail."""
 
     def complaint(overlay: Overlay) -> str:
@@ -590,7 +590,9 @@ def _blame(
         if said := complaint(used.limited(count)):
             return _build_finding(used, used.entries[count - 1], said)
     top = next(reversed(list(used.kustomizations)))
-    return Finding("overlay-builds", Severity.ERROR, f"kustomize: {message}", Location(top), cluster=used.cluster)
+    return Finding(
+        "overlay-builds", Severity.ERROR, f"kustomize: {message}", Location(top), cluster=used.cluster
+    )
 
 
 def _field_finding(used: Overlay, said: str, complaint: Callable[[Overlay], str]) -> Finding:
@@ -602,9 +604,15 @@ def _field_finding(used: Overlay, said: str, complaint: Callable[[Overlay], str]
                 at = span(document, (key_,), key=True)
         if at is not None:
             return Finding(
-                "overlay-builds", Severity.ERROR, f"kustomize: {said}", Location(path, at), cluster=used.cluster
+                "overlay-builds",
+                Severity.ERROR,
+                f"kustomize: {said}",
+                Location(path, at),
+                cluster=used.cluster,
             )
-    return Finding("overlay-builds", Severity.ERROR, f"kustomize: {said}", Location(path), cluster=used.cluster)
+    return Finding(
+        "overlay-builds", Severity.ERROR, f"kustomize: {said}", Location(path), cluster=used.cluster
+    )
 
 
 def _unknown_field(document: Document, said: str) -> Span | None:
@@ -625,11 +633,17 @@ def _build_finding(used: Overlay, patches: Sequence[Patch], message: str) -> Fin
         document = patch.at
     elif isinstance(document.value, list):
         operations = [o.get("path") if isinstance(o, dict) else None for o in document.value]
-        named = [i for i, target in enumerate(operations) if isinstance(target, str) and _mentions(message, target)]
+        named = [
+            i for i, target in enumerate(operations) if isinstance(target, str) and _mentions(message, target)
+        ]
         path = (named[0], "path") if named else path
     at = at or span(document, path)
     return Finding(
-        "overlay-builds", Severity.ERROR, f"kustomize: {message}", Location(document.path, at), cluster=used.cluster
+        "overlay-builds",
+        Severity.ERROR,
+        f"kustomize: {message}",
+        Location(document.path, at),
+        cluster=used.cluster,
     )
 
 
@@ -658,7 +672,9 @@ def _idle(patch: Patch, cluster: str, refs: Iterable[str]) -> Finding:
             message += f" of {value.get('apiVersion')}; correct the apiVersion"
         else:
             message += _near({"kind": kind, "name": name}, known) or "; correct the name, or remove the patch"
-    return Finding(rule, Severity.ERROR, message, Location(document.path, span(document, path)), cluster=cluster)
+    return Finding(
+        rule, Severity.ERROR, message, Location(document.path, span(document, path)), cluster=cluster
+    )
 
 
 def _near(wanted: Mapping[str, Any], known: Sequence[tuple[str, str, str]]) -> str:

@@ -108,7 +108,9 @@ def homes(key: str, root: Mapping[str, Any]) -> Iterator[str]:
             if key in properties:
                 yield _shown(path)
             if len(path) < 3:  # noqa: PLR2004  # spec.roles.<role> is as deep as the fields of a job go
-                todo.extend(((*path, name), inner) for name, inner in properties.items() if name != "overrides")
+                todo.extend(
+                    ((*path, name), inner) for name, inner in properties.items() if name != "overrides"
+                )
 
 
 def _objects(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

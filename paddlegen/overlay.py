@@ -188,7 +188,9 @@ def _visit(
     if len(paths) != 1:
         message = f"{folder} has no kustomization.yaml; kustomize needs one there"
         if paths:
-            message = f"{folder} has {' and '.join(map(posixpath.basename, paths))}; kustomize reads one: keep one"
+            message = (
+                f"{folder} has {' and '.join(map(posixpath.basename, paths))}; kustomize reads one: keep one"
+            )
             wanted_at = Location(paths[1])
         findings.append(Finding("overlay-builds", Severity.ERROR, message, wanted_at))
         return
@@ -285,10 +287,14 @@ def _patch_documents(
     path = posixpath.normpath(f"{folder}/{file}")
     data = files.get(path)
     if data is None:
-        at = Location(document.path, documents.span(document, (*here, "path") if _names_a_file(entry) else here))
+        at = Location(
+            document.path, documents.span(document, (*here, "path") if _names_a_file(entry) else here)
+        )
         message = f"there is no file {path}; write the patch there, or correct the path"
         if "://" in file:
-            message = f"the patch {file} is a URL; a render must not depend on other places: copy it to a file"
+            message = (
+                f"the patch {file} is a URL; a render must not depend on other places: copy it to a file"
+            )
         findings.append(Finding("overlay-builds", Severity.ERROR, message, at))
         return
     loaded, problems = documents.loads(data, path)
@@ -316,7 +322,9 @@ def _unusable(path: str, loaded: Sequence[Document], entry: Any) -> Iterator[Fin
                 message = "a JSON patch names no object; add a target: where the kustomization lists it"
                 yield Finding(rule, Severity.ERROR, message, at)
         elif not isinstance(patch.value, dict):
-            message = "this is no patch; write an object with what changes, or a list of JSON patch operations"
+            message = (
+                "this is no patch; write an object with what changes, or a list of JSON patch operations"
+            )
             yield Finding(rule, Severity.ERROR, message, at)
         elif not has_target and not (_has_name(patch.value) and {"apiVersion", "kind"} <= set(patch.value)):
             message = "a patch without a target says its object; write apiVersion, kind and metadata.name"

@@ -130,7 +130,9 @@ def _elsewhere(name: str, unit: Unit, shared: Contents) -> str:
     if same:
         return f"; it is in the namespace {same[0].namespace}, and claims cannot be shared across namespaces"
     mine = [entry.value.metadata for entry in shared.storage]
-    return hints.did_you_mean(name, sorted(m.name for m in mine if (m.namespace or "default") == unit.namespace))
+    return hints.did_you_mean(
+        name, sorted(m.name for m in mine if (m.namespace or "default") == unit.namespace)
+    )
 
 
 def planned(unit: Unit) -> Iterator[tuple[str, ObjectRef]]:

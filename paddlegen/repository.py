@@ -87,7 +87,9 @@ def read(root: Path) -> Repository:
     findings: list[Finding] = []
     try:
         config = (root / CONFIG).read_bytes() if (root / CONFIG).exists() else None
-        jobs = {path: data for path, data in _files(root, JOBS, findings) if path.lower().endswith(SPEC_SUFFIXES)}
+        jobs = {
+            path: data for path, data in _files(root, JOBS, findings) if path.lower().endswith(SPEC_SUFFIXES)
+        }
         overlays = dict(_files(root, OVERLAYS, findings))
     except OSError as error:
         message = f"{error.filename} cannot be read: {error.strerror}; give yourself permission, or remove it"
@@ -126,7 +128,9 @@ def _files(root: Path, top: str, findings: list[Finding]) -> Iterator[tuple[str,
     for path in sorted(_paths(base, os.path.join(base, top), top, findings)):
         full = os.path.join(base, path)
         if os.path.getsize(full) > documents.MAX_BYTES:
-            message = f"the file is {os.path.getsize(full)} bytes long; at most {documents.MAX_BYTES} are read"
+            message = (
+                f"the file is {os.path.getsize(full)} bytes long; at most {documents.MAX_BYTES} are read"
+            )
             findings.append(Finding(documents.LIMITS, Severity.ERROR, message, Location(path)))
             continue
         with open(full, "rb") as file:

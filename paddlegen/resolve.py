@@ -188,7 +188,9 @@ def resolve(
     at = Place(source.document, ("spec", "extends"))
     chain = list(islice(_chain(at, spec.spec.extends or [], templates, (), faults), _LONGEST + 1))
     if len(chain) > _LONGEST:
-        message = f"the templates of this job extend others more than {_LONGEST} times; put some of them together"
+        message = (
+            f"the templates of this job extend others more than {_LONGEST} times; put some of them together"
+        )
         faults.append(Fault(at, Violation((), message, "template-chain-short")))
     if faults:  # what a missing template would have declared is not known
         return Resolution((), None, tuple(faults))

@@ -138,7 +138,9 @@ def _as_written(
         }
     if isinstance(value, list):
         items = next((b["items"] for b in branches if "items" in b), {})
-        return [_as_written(item, items, root, document, (*path, i), taken, plain) for i, item in enumerate(value)]
+        return [
+            _as_written(item, items, root, document, (*path, i), taken, plain) for i, item in enumerate(value)
+        ]
     if value is None or isinstance(value, str):
         return value
     types = {b.get("type") for b in branches}

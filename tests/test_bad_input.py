@@ -3,6 +3,7 @@
 Each case writes files into a small repository and says what `check` answers: path, line, column, rule,
 and words of the message.  A case has exactly these findings: one mistake, one finding.
 """
+# ruff: noqa: E501, S108, S604, PLC1901  # a case reads best as a line
 
 from __future__ import annotations
 
@@ -37,9 +38,7 @@ STORAGE = (
     "  nfs: {server: s, path: /p}\n  size: 1Gi\n"
 )
 CLUSTER = "apiVersion: paddlegen.dev/v1\nkind: Cluster\nspec:\n"
-KUSTOMIZATION = (
-    "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\ncomponents:\n- ../v1\n"
-)
+KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\ncomponents:\n- ../v1\n"
 PATCH = (
     "apiVersion: batch.paddlepaddle.org/v1\nkind: PaddleJob\nmetadata: {name: %s, namespace: %s}\n"
     "spec: {worker: {replicas: 2}}\n"
@@ -74,7 +73,8 @@ def template(body: str, use: str, *parts: str) -> Case:
     files = {
         "jobs/templates/t.yaml": TEMPLATE % "t" + body,
         "jobs/a.yaml": HEAD + use,
-        "jobs/b.yaml": HEAD.replace("ctr", "ctr2") + (use if "params" not in use else "  extends: [ok]\n" + ROLES),
+        "jobs/b.yaml": HEAD.replace("ctr", "ctr2")
+        + (use if "params" not in use else "  extends: [ok]\n" + ROLES),
         "jobs/templates/ok.yaml": TEMPLATE % "ok" + "  gpu: 1\n",
     }
     return Case(files, (parts,) if parts else ())
@@ -97,13 +97,19 @@ K, P = "overlays/prod/kustomization.yaml", "overlays/prod/p.yaml"
 
 CASES: dict[str, Case] = {
     # text
-    "an open quote": job('  image: "x\n', "jobs/a.yaml:5:12:", "the text ends inside quotes", "[yaml-parses]"),
+    "an open quote": job(
+        '  image: "x\n', "jobs/a.yaml:5:12:", "the text ends inside quotes", "[yaml-parses]"
+    ),
     "a key twice": job(ROLES + "  image: y\n", "jobs/a.yaml:8:3:", '"image" is there already on line 5'),
-    "100,000 brackets": Case({"jobs/a.yaml": "[" * 100_000}, (("jobs/a.yaml:1:100:", "nest more than 100 deep"),)),
+    "100,000 brackets": Case(
+        {"jobs/a.yaml": "[" * 100_000}, (("jobs/a.yaml:1:100:", "nest more than 100 deep"),)
+    ),
     "a billion laughs": Case(
         {
             "jobs/a.yaml": "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
-            + "".join(f"{chr(98 + i)}: &{chr(98 + i)} [{','.join(['*' + chr(97 + i)] * 10)}]\n" for i in range(9))
+            + "".join(
+                f"{chr(98 + i)}: &{chr(98 + i)} [{','.join(['*' + chr(97 + i)] * 10)}]\n" for i in range(9)
+            )
         },
         (("jobs/a.yaml:1:1:", "aliases repeat 12345678990 values", "[yaml-within-limits]"),),
     ),
@@ -125,59 +131,92 @@ CASES: dict[str, Case] = {
     ),
     # fields
     "a typo": job(ROLES + "  nodeSelektor: {a: b}\n", "jobs/a.yaml:8:3:", "did you mean nodeSelector?"),
-    "a typo in a role": job(IN_ROLE + "      gpus: 1\n", "jobs/a.yaml:9:7:", "no field of spec.roles.worker; did you mean gpu?"),
+    "a typo in a role": job(
+        IN_ROLE + "      gpus: 1\n", "jobs/a.yaml:9:7:", "no field of spec.roles.worker; did you mean gpu?"
+    ),
     "a typo in an override": job(
         ROLES + "  overrides:\n    gpu: {roles: {worker: {replica: 2}}}\n",
-        "jobs/a.yaml:9:28:", "spec.overrides.gpu.roles.worker; did you mean replicas?",
-    ),  # fmt: skip
+        "jobs/a.yaml:9:28:",
+        "spec.overrides.gpu.roles.worker; did you mean replicas?",
+    ),
     "a typo of a field that is needed": job(
         IN_ROLE + "      storage: [{use: nas, mountpath: /n}]\n",
-        "jobs/a.yaml:9:28:", "spec.roles.worker.storage[0]; did you mean mountPath?",
-    ),  # fmt: skip
+        "jobs/a.yaml:9:28:",
+        "spec.roles.worker.storage[0]; did you mean mountPath?",
+    ),
     "a role's field on the job": job(
         "  replicas: 2\n" + ROLES, "jobs/a.yaml:5:3:", "replicas belongs under spec.roles.<role>"
     ),
-    "a job's field in a role": job(IN_ROLE + "      clusters: [gpu]\n", "jobs/a.yaml:9:7:", "clusters belongs under spec"),
+    "a job's field in a role": job(
+        IN_ROLE + "      clusters: [gpu]\n", "jobs/a.yaml:9:7:", "clusters belongs under spec"
+    ),
     "a role on the job": job("  worker: {}\n" + ROLES, "jobs/a.yaml:5:3:", "worker belongs under spec.roles"),
     "a role's typo": job("  image: x\n  roles: {wroker: {}}\n", "jobs/a.yaml:6:11:", "did you mean worker?"),
     "Kubernetes resources": job(
         IN_ROLE + "      resources: {limits: {cpu: 1}}\n", "jobs/a.yaml:9:7:", "write requests: and limits:"
     ),
-    "Kubernetes containers": job(IN_ROLE + "      containers: []\n", "jobs/a.yaml:9:7:", "belongs under podTemplate.spec"),
+    "Kubernetes containers": job(
+        IN_ROLE + "      containers: []\n", "jobs/a.yaml:9:7:", "belongs under podTemplate.spec"
+    ),
     "a secretKeyRef": job(
-        IN_ROLE + "      env: {A: {secretKeyRef: {name: a, key: b}}}\n", "jobs/a.yaml:9:17:", "write secret: {name"
+        IN_ROLE + "      env: {A: {secretKeyRef: {name: a, key: b}}}\n",
+        "jobs/a.yaml:9:17:",
+        "write secret: {name",
     ),
     "a quoted count": job(
-        '  image: x\n  roles:\n    worker: {replicas: "2"}\n', "jobs/a.yaml:7:24:", 'replicas is text ("2")', "write 2 without quotes"
+        '  image: x\n  roles:\n    worker: {replicas: "2"}\n',
+        "jobs/a.yaml:7:24:",
+        'replicas is text ("2")',
+        "write 2 without quotes",
     ),
     "a quoted GPU": job(IN_ROLE + '      gpu: "1"\n', "jobs/a.yaml:9:12:", "write 1 without quotes"),
-    "10,001 replicas": job("  image: x\n  roles: {worker: {replicas: 10001}}\n", "jobs/a.yaml:6:30:", "at most 10000"),
+    "10,001 replicas": job(
+        "  image: x\n  roles: {worker: {replicas: 10001}}\n", "jobs/a.yaml:6:30:", "at most 10000"
+    ),
     "a command that is text": job(
-        IN_ROLE + "      command: python -m train.py\n", "jobs/a.yaml:9:16:", "write [python, \"-m\", train.py]"
+        IN_ROLE + "      command: python -m train.py\n", "jobs/a.yaml:9:16:", 'write [python, "-m", train.py]'
     ),
     "a Kubernetes env": job(
-        IN_ROLE + "      env: [{name: A, value: b}]\n", "jobs/a.yaml:9:12:", 'write NAME: value, such as A: "b"'
+        IN_ROLE + "      env: [{name: A, value: b}]\n",
+        "jobs/a.yaml:9:12:",
+        'write NAME: value, such as A: "b"',
     ),
     "a null env": job(
-        IN_ROLE + "      env: {A: ~}\n", "jobs/a.yaml:9:16:", "A is null, which deletes an inherited value", 'write ""'
+        IN_ROLE + "      env: {A: ~}\n",
+        "jobs/a.yaml:9:16:",
+        "A is null, which deletes an inherited value",
+        'write ""',
     ),
     "a choice in lower case": job(ROLES + "  cleanup: never\n", "jobs/a.yaml:8:12:", "did you mean Never?"),
     "no spec": Case({"jobs/a.yaml": HEAD}, (("jobs/a.yaml:4:1:", "the document has no spec"),)),
     "a name in capitals": Case(
-        {"jobs/a.yaml": HEAD.replace("ctr", "CTR_1") + ROLES}, (("jobs/a.yaml:3:18:", "a letter first; did you mean ctr-1?"),)
+        {"jobs/a.yaml": HEAD.replace("ctr", "CTR_1") + ROLES},
+        (("jobs/a.yaml:3:18:", "a letter first; did you mean ctr-1?"),),
     ),
     "a name too long for pods": Case(
-        {"jobs/a.yaml": HEAD.replace("ctr", "c" * 60) + ROLES}, (("jobs/a.yaml:3:18:", "so the name can have 54", "[pod-names-fit]"),)
+        {"jobs/a.yaml": HEAD.replace("ctr", "c" * 60) + ROLES},
+        (("jobs/a.yaml:3:18:", "so the name can have 54", "[pod-names-fit]"),),
     ),
     "a PaddleJob": Case(
         {"jobs/a.yaml": "apiVersion: batch.paddlepaddle.org/v1\nkind: PaddleJob\nmetadata: {name: a}\n"},
-        (("jobs/a.yaml:2:7:", "PaddleJob of batch.paddlepaddle.org/v1 is no job spec", "describe the job in a JobSpec"),),
+        (
+            (
+                "jobs/a.yaml:2:7:",
+                "PaddleJob of batch.paddlepaddle.org/v1 is no job spec",
+                "describe the job in a JobSpec",
+            ),
+        ),
     ),
-    "a kind's typo": Case({"jobs/a.yaml": HEAD.replace("JobSpec", "Jobspec")}, (("jobs/a.yaml:2:7:", "did you mean JobSpec?"),)),
+    "a kind's typo": Case(
+        {"jobs/a.yaml": HEAD.replace("JobSpec", "Jobspec")}, (("jobs/a.yaml:2:7:", "did you mean JobSpec?"),)
+    ),
     "a key's typo at the top": Case(
-        {"jobs/a.yaml": HEAD.replace("apiVersion", "apiversion")}, (("jobs/a.yaml:1:1:", "did you mean apiVersion?"),)
+        {"jobs/a.yaml": HEAD.replace("apiVersion", "apiversion")},
+        (("jobs/a.yaml:1:1:", "did you mean apiVersion?"),),
     ),
-    "an unknown cluster": job(ROLES + "  clusters: [prd]\n", "jobs/a.yaml:8:14:", "there is no cluster prd", "did you mean prod?"),
+    "an unknown cluster": job(
+        ROLES + "  clusters: [prd]\n", "jobs/a.yaml:8:14:", "there is no cluster prd", "did you mean prod?"
+    ),
     "an unknown cluster in overrides": job(
         ROLES + "  overrides: {prd: {gpu: 1}}\n", "jobs/a.yaml:8:15:", "did you mean prod?"
     ),
@@ -186,64 +225,123 @@ CASES: dict[str, Case] = {
         (("paddlegen.yaml:3:8:", "did you mean kustomize?"),),
     ),
     "settings in two documents": Case(
-        {"paddlegen.yaml": "apiVersion: paddlegen.dev/v1\nkind: Config\n---\na: b\n"}, (("paddlegen.yaml:4:1:", "one document; this file has 2"),)
+        {"paddlegen.yaml": "apiVersion: paddlegen.dev/v1\nkind: Config\n---\na: b\n"},
+        (("paddlegen.yaml:4:1:", "one document; this file has 2"),),
     ),
     # templates and parameters
     "a template of itself": template("  extends: [t]\n", USE, "jobs/templates/t.yaml:5:13:", "t extends t"),
-    "an unknown template": job("  extends: [tt]\n" + ROLES, "jobs/a.yaml:5:13:", "did you mean t?", t=TEMPLATE % "t" + "  gpu: 1\n"),
+    "an unknown template": job(
+        "  extends: [tt]\n" + ROLES, "jobs/a.yaml:5:13:", "did you mean t?", t=TEMPLATE % "t" + "  gpu: 1\n"
+    ),
     "a broken template": template("  gpus: 1\n", USE, "jobs/templates/t.yaml:5:3:", "did you mean gpu?"),
-    "a template that is no YAML": template("  gpus: [1\n", USE, "jobs/templates/t.yaml:5:11:", "expected ',' or ']'"),
-    "a missing parameter": template(PARAMS, "  extends: [t]\n  params: {m: x}\n", "jobs/a.yaml:5:12:", "the parameter srv of the template t has no default"),
+    "a template that is no YAML": template(
+        "  gpus: [1\n", USE, "jobs/templates/t.yaml:5:11:", "expected ',' or ']'"
+    ),
+    "a missing parameter": template(
+        PARAMS,
+        "  extends: [t]\n  params: {m: x}\n",
+        "jobs/a.yaml:5:12:",
+        "the parameter srv of the template t has no default",
+    ),
     "an undeclared parameter": template(
-        PARAMS, "  extends: [t]\n  params: {srv: 1, mm: 2}\n  image: x\n", "jobs/a.yaml:6:20:", "did you mean m?"
+        PARAMS,
+        "  extends: [t]\n  params: {srv: 1, mm: 2}\n  image: x\n",
+        "jobs/a.yaml:6:20:",
+        "did you mean m?",
     ),
     "a parameter of another type": template(
-        PARAMS, '  extends: [t]\n  params: {srv: "2"}\n  image: x\n', "jobs/a.yaml:6:17:", "its template declares integer"
+        PARAMS,
+        '  extends: [t]\n  params: {srv: "2"}\n  image: x\n',
+        "jobs/a.yaml:6:17:",
+        "its template declares integer",
     ),
     "a parameter's value that is not allowed": template(
-        PARAMS, "  extends: [t]\n  params: {srv: 20000}\n  image: x\n", "jobs/a.yaml:6:17:", "replicas is 20000; it can be at most 10000"
+        PARAMS,
+        "  extends: [t]\n  params: {srv: 20000}\n  image: x\n",
+        "jobs/a.yaml:6:17:",
+        "replicas is 20000; it can be at most 10000",
     ),
     "a parameter's default that is not allowed": template(
-        "  params: {c: {default: never}}\n" '  cleanup: "${params.c}"\n', USE, "jobs/templates/t.yaml:5:25:", "did you mean Never?"
+        '  params: {c: {default: never}}\n  cleanup: "${params.c}"\n',
+        USE,
+        "jobs/templates/t.yaml:5:25:",
+        "did you mean Never?",
     ),
     "a default of another type": template(
-        PARAMS.replace("integer}", "integer, default: abc}"), USE, "jobs/templates/t.yaml:6:35:", "'abc'; its type is integer"
+        PARAMS.replace("integer}", "integer, default: abc}"),
+        USE,
+        "jobs/templates/t.yaml:6:35:",
+        "'abc'; its type is integer",
     ),
     "a parameter nobody declares": template(
-        PARAMS.replace("params.m", "params.mm"), "  extends: [t]\n  params: {srv: 1}\n  image: x\n",
-        "jobs/templates/t.yaml:8:12:", "${params.mm} has no value", "did you mean m?",
-    ),  # fmt: skip
+        PARAMS.replace("params.m", "params.mm"),
+        "  extends: [t]\n  params: {srv: 1}\n  image: x\n",
+        "jobs/templates/t.yaml:8:12:",
+        "${params.mm} has no value",
+        "did you mean m?",
+    ),
     "a chain of 1,000 templates": Case(
         {f"jobs/templates/t{i}.yaml": TEMPLATE % f"t{i}" + f"  extends: [t{i + 1}]\n" for i in range(1000)}
         | {"jobs/a.yaml": HEAD + USE.replace("[t]", "[t0]")},
         (("jobs/templates/t50.yaml:5:13:", "more than 50 deep"),),
     ),
     "templates that double": Case(
-        {f"jobs/templates/t{i}.yaml": TEMPLATE % f"t{i}" + f"  extends: [t{i + 1}, t{i + 1}]\n" for i in range(30)}
-        | {"jobs/templates/t30.yaml": TEMPLATE % "t30" + "  gpu: 1\n", "jobs/a.yaml": HEAD + USE.replace("[t]", "[t0]")},
+        {
+            f"jobs/templates/t{i}.yaml": TEMPLATE % f"t{i}" + f"  extends: [t{i + 1}, t{i + 1}]\n"
+            for i in range(30)
+        }
+        | {
+            "jobs/templates/t30.yaml": TEMPLATE % "t30" + "  gpu: 1\n",
+            "jobs/a.yaml": HEAD + USE.replace("[t]", "[t0]"),
+        },
         (("jobs/a.yaml:5:12:", "more than 500 times"),),
     ),
     # storage
     "storage of another namespace": job(
-        "  storage: [{use: nas, mountPath: /n}]\n" + ROLES, "jobs/a.yaml:5:19:", "it is in the namespace bds", s=STORAGE % "bds"
+        "  storage: [{use: nas, mountPath: /n}]\n" + ROLES,
+        "jobs/a.yaml:5:19:",
+        "it is in the namespace bds",
+        s=STORAGE % "bds",
     ),
     "storage with a typo": job(
-        "  storage: [{use: nsa, mountPath: /n}]\n" + ROLES, "jobs/a.yaml:5:19:", "did you mean nas?", s=STORAGE % "ads"
+        "  storage: [{use: nsa, mountPath: /n}]\n" + ROLES,
+        "jobs/a.yaml:5:19:",
+        "did you mean nas?",
+        s=STORAGE % "ads",
     ),
     "broken storage": job(
-        "  storage: [{use: nas, mountPath: /n}]\n" + ROLES, "jobs/s.yaml:7:3:", "sizes is no field", s=STORAGE % "ads" + "  sizes: 1\n"
+        "  storage: [{use: nas, mountPath: /n}]\n" + ROLES,
+        "jobs/s.yaml:7:3:",
+        "sizes is no field",
+        s=STORAGE % "ads" + "  sizes: 1\n",
     ),
     "storage that is no YAML": job(
-        "  storage: [{use: nas, mountPath: /n}]\n" + ROLES, "jobs/s.yaml:7:11:", "[yaml-parses]", s=STORAGE % "ads" + "  sizes: [\n"
+        "  storage: [{use: nas, mountPath: /n}]\n" + ROLES,
+        "jobs/s.yaml:7:11:",
+        "[yaml-parses]",
+        s=STORAGE % "ads" + "  sizes: [\n",
     ),
-    "storage twice": job(ROLES, "jobs/s.yaml:10:18:", "two StorageSpecs ads/nas", s=STORAGE % "ads" + "---\n" + STORAGE % "ads"),
-    "storage of no cluster": job(ROLES, "jobs/s.yaml:7:14:", "did you mean prod?", s=STORAGE % "ads" + "  clusters: [prd]\n"),
+    "storage twice": job(
+        ROLES, "jobs/s.yaml:10:18:", "two StorageSpecs ads/nas", s=STORAGE % "ads" + "---\n" + STORAGE % "ads"
+    ),
+    "storage of no cluster": job(
+        ROLES, "jobs/s.yaml:7:14:", "did you mean prod?", s=STORAGE % "ads" + "  clusters: [prd]\n"
+    ),
     # profiles
-    "a profile's typo": Case({"overlays/gpu/cluster.yaml": CLUSTER + '  kuberntes: "1.33"\n'}, (("overlays/gpu/cluster.yaml:4:3:", "did you mean kubernetes?"),)),
-    "an empty profile": Case({"overlays/gpu/cluster.yaml": ""}, (("overlays/gpu/cluster.yaml:", "this file has none"),)),
-    "no profile": Case({"overlays/gpu/cluster.yaml": None}, (("overlays/gpu/cluster.yaml:", "the cluster gpu has no profile"),)),
+    "a profile's typo": Case(
+        {"overlays/gpu/cluster.yaml": CLUSTER + '  kuberntes: "1.33"\n'},
+        (("overlays/gpu/cluster.yaml:4:3:", "did you mean kubernetes?"),),
+    ),
+    "an empty profile": Case(
+        {"overlays/gpu/cluster.yaml": ""}, (("overlays/gpu/cluster.yaml:", "this file has none"),)
+    ),
+    "no profile": Case(
+        {"overlays/gpu/cluster.yaml": None},
+        (("overlays/gpu/cluster.yaml:", "the cluster gpu has no profile"),),
+    ),
     "a profile of another name": Case(
-        {"overlays/gpu/cluster.yaml": CLUSTER.replace("spec:", "metadata: {name: cpu}")}, (("overlays/gpu/cluster.yaml:3:18:", "the folder is gpu"),)
+        {"overlays/gpu/cluster.yaml": CLUSTER.replace("spec:", "metadata: {name: cpu}")},
+        (("overlays/gpu/cluster.yaml:3:18:", "the folder is gpu"),),
     ),
     "a profile's ambiguous scalar": Case(
         {"overlays/gpu/cluster.yaml": CLUSTER + "  nodePools: [{name: a, taints: [{value: on}]}]\n"},
@@ -255,50 +353,103 @@ CASES: dict[str, Case] = {
     # overlays
     "no kustomization": Case({K: None}, (("overlays/prod:", "has no kustomization.yaml"),)),
     "an empty kustomization": Case({K: ""}, ((f"{K}:", "the file is empty"),)),
-    "two kustomizations": Case({"overlays/prod/kustomization.yml": KUSTOMIZATION}, (("overlays/prod/kustomization.yml:", "keep one"),)),
+    "two kustomizations": Case(
+        {"overlays/prod/kustomization.yml": KUSTOMIZATION},
+        (("overlays/prod/kustomization.yml:", "keep one"),),
+    ),
     "a missing component": overlay("- ../v2\n", f"{K}:5:3:", "overlays/v2 has no kustomization.yaml"),
     "a component outside": overlay("- ../../jobs\n", f"{K}:5:3:", "is outside overlays/"),
     "a component from the network": overlay("- https://h.example/a\n", f"{K}:5:3:", "is outside overlays/"),
     "an overlay of itself": overlay("- ../prod\n", f"{K}:5:3:", "overlays/prod uses overlays/prod"),
-    "an unknown field of a kustomization": overlay("patchs: []\n", f"{K}:5:1:", 'kustomize: invalid Kustomization: json: unknown field "patchs"'),
-    "a field of the wrong type": overlay("patches: {a: b}\n", f"{K}:5:1:", "kustomize: invalid Kustomization"),
-    "a field that names no file": overlay("configurations: [a.yaml]\n", f"{K}:5:1:", "'overlays/prod/a.yaml'"),
-    "an unknown field of a target": overlay("patches:\n- target: {kid: x}\n  path: p.yaml\n", f"{K}:6:12:", 'unknown field "kid"', patch="- {op: add, path: /a, value: b}\n"),
+    "an unknown field of a kustomization": overlay(
+        "patchs: []\n", f"{K}:5:1:", 'kustomize: invalid Kustomization: json: unknown field "patchs"'
+    ),
+    "a field of the wrong type": overlay(
+        "patches: {a: b}\n", f"{K}:5:1:", "kustomize: invalid Kustomization"
+    ),
+    "a field that names no file": overlay(
+        "configurations: [a.yaml]\n", f"{K}:5:1:", "'overlays/prod/a.yaml'"
+    ),
+    "an unknown field of a target": overlay(
+        "patches:\n- target: {kid: x}\n  path: p.yaml\n",
+        f"{K}:6:12:",
+        'unknown field "kid"',
+        patch="- {op: add, path: /a, value: b}\n",
+    ),
     "a JSON patch that fails": overlay(
-        "patches:\n- target: {kind: PaddleJob}\n  path: p.yaml\n", f"{P}:3:9:", "kustomize: replace operation does not apply",
+        "patches:\n- target: {kind: PaddleJob}\n  path: p.yaml\n",
+        f"{P}:3:9:",
+        "kustomize: replace operation does not apply",
         patch="# x\n- op: replace\n  path: /spec/nope/x\n  value: 1\n",
-    ),  # fmt: skip
+    ),
     "an inline JSON patch that fails": overlay(
         "patches:\n- target: {kind: PaddleJob}\n  patch: |-\n    - op: replace\n      path: /spec/nope/x\n      value: 1\n",
-        f"{K}:9:13:", "does not apply",
-    ),  # fmt: skip
-    "a patch that is no YAML": overlay("patches:\n- path: p.yaml\n", f"{P}:1:5:", "[yaml-parses]", patch="a: [\n"),
-    "a patch that is missing": overlay("patches:\n- path: p.yaml\n", f"{K}:6:9:", "there is no file overlays/prod/p.yaml"),
-    "a patch from the network": overlay("patches:\n- path: https://h.example/p.yaml\n", f"{K}:6:9:", "is a URL"),
-    "an empty patch": overlay("patches:\n- path: p.yaml\n", f"{P}:", "the patch is empty", patch=""),
-    "a patch of nothing": overlay("patches:\n- path: p.yaml\n", f"{P}:1:1:", "write apiVersion, kind and metadata.name", patch="a: b\n"),
-    "a patch's ambiguous scalar": overlay(
-        "patches:\n- path: p.yaml\n", f"{P}:4:24:", 'write true or "on"', patch=PATCH.replace("{worker: {replicas: 2}}", "{cleanPodPolicy: on}") % ("ctr", "ads")
+        f"{K}:9:13:",
+        "does not apply",
     ),
-    "a patch of an unknown object": overlay("patches:\n- path: p.yaml\n", f"{P}:3:18:", "prod has no PaddleJob ads/ctrr; did you mean ctr?", patch=PATCH % ("ctrr", "ads")),
+    "a patch that is no YAML": overlay(
+        "patches:\n- path: p.yaml\n", f"{P}:1:5:", "[yaml-parses]", patch="a: [\n"
+    ),
+    "a patch that is missing": overlay(
+        "patches:\n- path: p.yaml\n", f"{K}:6:9:", "there is no file overlays/prod/p.yaml"
+    ),
+    "a patch from the network": overlay(
+        "patches:\n- path: https://h.example/p.yaml\n", f"{K}:6:9:", "is a URL"
+    ),
+    "an empty patch": overlay("patches:\n- path: p.yaml\n", f"{P}:", "the patch is empty", patch=""),
+    "a patch of nothing": overlay(
+        "patches:\n- path: p.yaml\n", f"{P}:1:1:", "write apiVersion, kind and metadata.name", patch="a: b\n"
+    ),
+    "a patch's ambiguous scalar": overlay(
+        "patches:\n- path: p.yaml\n",
+        f"{P}:4:24:",
+        'write true or "on"',
+        patch=PATCH.replace("{worker: {replicas: 2}}", "{cleanPodPolicy: on}") % ("ctr", "ads"),
+    ),
+    "a patch of an unknown object": overlay(
+        "patches:\n- path: p.yaml\n",
+        f"{P}:3:18:",
+        "prod has no PaddleJob ads/ctrr; did you mean ctr?",
+        patch=PATCH % ("ctrr", "ads"),
+    ),
     "a patch without namespace": overlay(
-        "patches:\n- path: p.yaml\n", f"{P}:3:18:", "it is in the namespace ads: write namespace: ads", patch=(PATCH % ("ctr", "x")).replace(", namespace: x", "")
+        "patches:\n- path: p.yaml\n",
+        f"{P}:3:18:",
+        "it is in the namespace ads: write namespace: ads",
+        patch=(PATCH % ("ctr", "x")).replace(", namespace: x", ""),
     ),
     "a target that matches nothing": overlay(
-        "patches:\n- target: {kind: PaddleJobb}\n  path: p.yaml\n", f"{K}:6:11:", "did you mean PaddleJob?", patch="- {op: add, path: /a, value: b}\n"
+        "patches:\n- target: {kind: PaddleJobb}\n  path: p.yaml\n",
+        f"{K}:6:11:",
+        "did you mean PaddleJob?",
+        patch="- {op: add, path: /a, value: b}\n",
     ),
     "a patch that leaves the folder": overlay(
         "patches:\n- target: {kind: PaddleJob, name: ctr}\n  patch: |-\n    - op: replace\n      path: /metadata/name\n      value: ../../../x\n",
-        f"{K}:10:14:", "name is '../../../x'", "[object-names-valid]",
-    ),  # fmt: skip
+        f"{K}:10:14:",
+        "name is '../../../x'",
+        "[object-names-valid]",
+    ),
     "a patch that breaks the gang": overlay(
-        "patches:\n- path: p.yaml\n", f"{P}:4:27:", "minMember is 3; the job has 2 pods", "[gang-size-matches-replicas]", patch=PATCH % ("ctr", "ads")
+        "patches:\n- path: p.yaml\n",
+        f"{P}:4:27:",
+        "minMember is 3; the job has 2 pods",
+        "[gang-size-matches-replicas]",
+        patch=PATCH % ("ctr", "ads"),
     ),
     **{
         f"the refused field {field}": overlay(f"{field}: []\n", f"{K}:5:1:", field, "[overlay-is-shardable]")
-        for field in ("resources", "configMapGenerator", "namePrefix", "replacements", "openapi", "generators", "vars")
+        for field in (
+            "resources",
+            "configMapGenerator",
+            "namePrefix",
+            "replacements",
+            "openapi",
+            "generators",
+            "vars",
+        )
     },
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -336,11 +487,15 @@ def write(root: Path, files: Mapping[str, str | bytes | None]) -> None:
 
 
 def snapshot(root: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in sorted((root / "manifests").rglob("*")) if path.is_file()}
+    return {
+        str(path): path.read_bytes() for path in sorted((root / "manifests").rglob("*")) if path.is_file()
+    }
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_mistake_is_told_once_at_its_line(name: str, repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mistake_is_told_once_at_its_line(
+    name: str, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     case = CASES[name]
     write(repository, case.files)
     before = snapshot(repository)
@@ -363,7 +518,7 @@ def test_a_value_from_a_parameter_is_shown_where_it_was_given_and_used(
     assert run("check") == 1
     out = capsys.readouterr().out
     assert "6 |   params: {srv: 20000}\n  |                 ^^^^^\n" in out
-    assert '  |                              ^^^^^^^^^^^^^^^ used here\n' in out
+    assert "  |                              ^^^^^^^^^^^^^^^ used here\n" in out
 
 
 def test_a_patch_that_breaks_the_gang_points_to_overrides_and_the_rendered_line(
@@ -378,6 +533,26 @@ def test_a_patch_that_breaks_the_gang_points_to_overrides_and_the_rendered_line(
     assert "minMember: 3" in out
     assert "as rendered" in out
     assert "Change replicas under overrides" in out
+
+
+def _linked_jobs(root: Path) -> None:
+    (root / "jobs").rename(root / "j")
+    (root / "jobs").symlink_to("j")
+
+
+def _jobs_file(root: Path) -> None:
+    shutil.rmtree(root / "jobs")
+    (root / "jobs").write_text("")
+
+
+def _into_fifo(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+def _into_link(file: Path) -> None:
+    file.unlink()
+    file.symlink_to("/etc/hostname")
 
 
 def _fifo(root: Path) -> None:
@@ -395,16 +570,23 @@ ODD: dict[str, tuple[Callable[[Path], object], str]] = {
     "a socket": (_socket, "x.yaml is no regular file"),
     "a symlink to itself": (lambda root: (root / "jobs/x.yaml").symlink_to("x.yaml"), "leads to itself"),
     "a dangling symlink": (lambda root: (root / "jobs/x.yaml").symlink_to("none.yaml"), "leads nowhere"),
-    "a symlink outside": (lambda root: (root / "jobs/x.yaml").symlink_to("/etc/hostname"), "leads out of the repository"),
+    "a symlink outside": (
+        lambda root: (root / "jobs/x.yaml").symlink_to("/etc/hostname"),
+        "leads out of the repository",
+    ),
     "a folder outside": (lambda root: (root / "jobs/x").symlink_to("/etc"), "leads out of the repository"),
     "a symlink to the root": (lambda root: (root / "jobs/x").symlink_to(".."), "is a symlink to a folder"),
-    "a name with a line break": (lambda root: (root / "jobs/x\n.yaml").write_text(""), "control character in its name"),
-    "a name that is no UTF-8": (lambda root: Path(os.fsdecode(b"jobs/\xff.yaml")).write_text(""), "another encoding than UTF-8"),
-    "jobs as a file": (
-        lambda root: (shutil.rmtree(root / "jobs"), (root / "jobs").write_text("")), "jobs is a file; it needs to be a folder"
+    "a name with a line break": (
+        lambda root: (root / "jobs/x\n.yaml").write_text(""),
+        "control character in its name",
     ),
-    "jobs as a symlink": (lambda root: ((root / "jobs").rename(root / "j"), (root / "jobs").symlink_to("j")), "jobs is a symlink"),
-}  # fmt: skip
+    "a name that is no UTF-8": (
+        lambda root: Path(os.fsdecode(b"jobs/\xff.yaml")).write_text(""),
+        "another encoding than UTF-8",
+    ),
+    "jobs as a file": (_jobs_file, "jobs is a file; it needs to be a folder"),
+    "jobs as a symlink": (_linked_jobs, "jobs is a symlink"),
+}
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -423,7 +605,9 @@ def test_what_is_no_plain_file_is_told_and_deletes_nothing(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_stops_the_run(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_may_not_be_read_stops_the_run(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (repository / "jobs/base.yaml").chmod(0)
     assert run("render") == 2
     assert "jobs/base.yaml cannot be read: Permission denied" in capsys.readouterr().err
@@ -435,9 +619,13 @@ def test_names_with_spaces_and_chinese_and_a_folder_named_as_a_file_are_fine(rep
     assert run("check") == 0
 
 
-def test_several_documents_are_several_specs_and_a_name_may_recur_in_another_namespace(repository: Path) -> None:
+def test_several_documents_are_several_specs_and_a_name_may_recur_in_another_namespace(
+    repository: Path,
+) -> None:
     one = HEAD + ROLES
-    write(repository, {"jobs/a.yaml": f"{one}---\n{one.replace('ctr', 'ctr2')}---\n{one.replace('ads', 'bds')}"})
+    write(
+        repository, {"jobs/a.yaml": f"{one}---\n{one.replace('ctr', 'ctr2')}---\n{one.replace('ads', 'bds')}"}
+    )
     assert run("render") == 0
     assert (repository / "manifests/prod/bds/ctr/paddlejob-ctr.yaml").exists()
 
@@ -452,7 +640,9 @@ ARGUMENTS = {
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)
-def test_a_wrong_argument_is_exit_code_2(name: str, repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_argument_is_exit_code_2(
+    name: str, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     del repository
     arguments, words = ARGUMENTS[name]
     assert run(*arguments) == 2
@@ -469,7 +659,11 @@ def test_a_wrong_argument_is_exit_code_2(name: str, repository: Path, capsys: py
     ],
 )
 def test_a_kustomize_that_does_not_work_is_exit_code_2(
-    program: str, words: str, repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    program: str,
+    words: str,
+    repository: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (repository / "old").write_text("#!/bin/sh\necho v4.5.7\n")
     (repository / "old").chmod(0o755)
@@ -479,7 +673,10 @@ def test_a_kustomize_that_does_not_work_is_exit_code_2(
 
 
 DRIFT: dict[str, tuple[Callable[[Path], object], str]] = {
-    "a byte at the end": (lambda file: file.write_bytes(file.read_bytes() + b" "), "white space or a line end differs"),
+    "a byte at the end": (
+        lambda file: file.write_bytes(file.read_bytes() + b" "),
+        "white space or a line end differs",
+    ),
     "CRLF": (lambda file: file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n")), f"{PLAIN}:1:1: error"),
     "another value": (
         lambda file: file.write_text(file.read_text().replace("replicas: 1", "replicas: 9")),
@@ -487,14 +684,19 @@ DRIFT: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "no file": (lambda file: file.unlink(), f"this spec renders {PLAIN}, which is not there"),
     "half a file": (lambda file: file.write_bytes(file.read_bytes()[:300]), "is not what its spec renders"),
-    "a file of somebody else": (lambda file: file.write_text("kind: X\n"), f"{PLAIN}:1:1: error: this file was not rendered"),
-    "a FIFO": (lambda file: (file.unlink(), os.mkfifo(file)), "is no regular file"),
-    "a symlink": (lambda file: (file.unlink(), file.symlink_to("/etc/hostname")), "is no regular file"),
+    "a file of somebody else": (
+        lambda file: file.write_text("kind: X\n"),
+        f"{PLAIN}:1:1: error: this file was not rendered",
+    ),
+    "a FIFO": (_into_fifo, "is no regular file"),
+    "a symlink": (_into_link, "is no regular file"),
 }
 
 
 @pytest.mark.parametrize("name", DRIFT)
-def test_a_manifest_that_is_not_as_rendered_is_told(name: str, repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_manifest_that_is_not_as_rendered_is_told(
+    name: str, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     change, words = DRIFT[name]
     change(repository / PLAIN)
     capsys.readouterr()
@@ -518,7 +720,9 @@ def test_a_file_without_our_header_is_left_alone_and_never_overwritten(
 
 
 def test_a_file_whose_spec_has_gone_is_told(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(repository, {"manifests/prod/x/y.yaml": "# Rendered by paddlegen from jobs/x.yaml; edit that file.\n"})
+    write(
+        repository, {"manifests/prod/x/y.yaml": "# Rendered by paddlegen from jobs/x.yaml; edit that file.\n"}
+    )
     capsys.readouterr()
     assert run("check", "--format", "concise") == 1
     assert "manifests/prod/x/y.yaml:1:1: error: no spec renders this file any more" in capsys.readouterr().out
@@ -526,7 +730,9 @@ def test_a_file_whose_spec_has_gone_is_told(repository: Path, capsys: pytest.Cap
 
 @pytest.mark.parametrize("as_link", [True, False])
 def test_manifests_that_are_no_folder_stop_the_run(
-    as_link: bool, repository: Path, capsys: pytest.CaptureFixture[str]  # noqa: FBT001
+    as_link: bool,
+    repository: Path,
+    capsys: pytest.CaptureFixture[str],  # noqa: FBT001
 ) -> None:
     (repository / "manifests").rename(repository / "m")
     if as_link:
@@ -537,7 +743,21 @@ def test_manifests_that_are_no_folder_stop_the_run(
     assert "manifests" in capsys.readouterr().err
 
 
-PLAIN_WORDS = ["no", "on", "0777", "1e3", "12:30", "2024-01-02", ".inf", "0x1F", "1_000", "=", "true", "1.10", "y"]
+PLAIN_WORDS = [
+    "no",
+    "on",
+    "0777",
+    "1e3",
+    "12:30",
+    "2024-01-02",
+    ".inf",
+    "0x1F",
+    "1_000",
+    "=",
+    "true",
+    "1.10",
+    "y",
+]
 
 
 def test_plain_scalars_stay_the_text_that_was_written(repository: Path) -> None:
@@ -564,7 +784,7 @@ def _readers(file: Path) -> list[dict]:  # type: ignore[type-arg]
     built = subprocess.run([program, "build", file.parent], capture_output=True, check=True)
     found.append(documents.load(built.stdout.decode())[0][0].value)
     if shutil.which("kubectl"):
-        patch = ["kubectl", "patch", "--local", "-f", file, "--type=merge", "-p", "{}", "-o", "json"]
+        patch = ["kubectl", "patch", "--local", "-f", str(file), "--type=merge", "-p", "{}", "-o", "json"]
         answer = subprocess.run(patch, capture_output=True, check=True)
         found.append(json.loads(answer.stdout))
     return found  # type: ignore[return-value]  # they are mappings
@@ -591,7 +811,10 @@ def test_patches_may_delete_rename_and_name_an_object_of_one_shard(repository: P
 
 def test_a_job_with_10000_variables_and_10000_replicas_renders(repository: Path) -> None:
     env = "".join(f"    V{i}: {i}\n" for i in range(10_000))
-    write(repository, {"jobs/a.yaml": f"{HEAD}  image: x\n  roles: {{worker: {{replicas: 10000}}}}\n  env:\n{env}"})
+    write(
+        repository,
+        {"jobs/a.yaml": f"{HEAD}  image: x\n  roles: {{worker: {{replicas: 10000}}}}\n  env:\n{env}"},
+    )
     assert run("render", "--cluster", "prod") == 0
 
 
@@ -629,7 +852,10 @@ def test_an_interrupted_render_leaves_the_tree_as_it_was(repository: Path) -> No
     slow = repository / "slow"
     slow.write_text('#!/bin/sh\n[ "$1" = version ] && { echo v5.8.1; exit; }\ntouch started\nexec sleep 60\n')
     slow.chmod(0o755)
-    write(repository, {"paddlegen.yaml": "apiVersion: paddlegen.dev/v1\nkind: Config\nspec: {kustomize: slow}\n"})
+    write(
+        repository,
+        {"paddlegen.yaml": "apiVersion: paddlegen.dev/v1\nkind: Config\nspec: {kustomize: slow}\n"},
+    )
     write(repository, {"jobs/a.yaml": HEAD + ROLES})
     before = snapshot(repository)
     process = _start(repository, "render", stdout=subprocess.PIPE)
