@@ -306,7 +306,7 @@ REFUSALS = [
     one("pod", "podTemplate: {spec: text}", "spec-values-allowed", "spec needs to be a mapping"),
     one("pod", "podTemplate: {spec: {volumes: {}}}", "spec-values-allowed", "volumes needs to be a list"),
     one("pod", "podTemplate: {spec: {volumes: [{}]}}", "spec-values-allowed", "has no name"),
-    one("storage", "storage: [{use: gone, mountPath: /x}]", "storage-exists", "no StorageSpec 'gone'"),
+    one("storage", "storage: [{use: gone, mountPath: /x}]", "storage-exists", "no StorageSpec gone"),
     one("storage", "storage: [{name: x, mountPath: /x}]", "storage-has-one-source", "nothing says where"),
     one(
         "storage",
@@ -338,7 +338,7 @@ def findings_of(refusal: Refusal) -> tuple[str, list[Finding]]:
     contents = catalogue.read("jobs/job.yaml", text.encode())
     found = list(contents.findings)
     for entry in contents.jobs:
-        unit = pipeline.job_unit(entry, cluster(refusal.profile), {}, [])
+        unit = pipeline.job_unit(entry, cluster(refusal.profile), {}, catalogue.Contents())
         assert unit.is_broken
         assert not unit.manifests
         found += unit.findings
@@ -373,6 +373,6 @@ def test_what_harms_nothing_is_allowed(spec: str) -> None:
     body = "".join(f"  {line}\n" for line in (IMAGE, *spec.splitlines()))
     text = f"apiVersion: paddlegen.dev/v1\nkind: JobSpec\nmetadata: {{name: job}}\nspec:\n{body}"
     contents = catalogue.read("jobs/job.yaml", text.encode())
-    units = [pipeline.job_unit(entry, cluster(operator()), {}, []) for entry in contents.jobs]
+    units = [pipeline.job_unit(entry, cluster(operator()), {}, catalogue.Contents()) for entry in contents.jobs]
 
     assert [*contents.findings, *(finding for unit in units for finding in unit.findings)] == []

@@ -1,6 +1,6 @@
 """Where the nodes of a YAML text are, in lines and columns as an editor counts them.
 
-Works on composed nodes and knows nothing of values; `documents` asks it only when somebody wants to point at a line.
+Works on composed nodes and knows nothing of values; asked only when somebody wants to point at a line.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 
+from paddlegen.documents.scalars import key_text
 from paddlegen.model.report import Span
-from paddlegen.scalars import key_text
 
 if TYPE_CHECKING:
     from paddlegen.model.report import FieldPath
@@ -60,7 +60,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a path leads to: the node, its key (None at the root and in a list) and whether all of the path was there."""
+    """What a path leads to: a node, its key (None at the root and in a list), and whether all was there."""
 
     node: Node
     key: Node | None
@@ -127,7 +127,7 @@ def _end(text: str, node: Node) -> int:
     """The offset behind the last character of a node; libyaml ends a block where the next token begins."""
     end: int = node.end_mark.index
     start: int = node.start_mark.index
-    while not isinstance(node, ScalarNode) and not node.flow_style and node.value:
+    while isinstance(node, CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         if isinstance(last, tuple):
             key, last = last
@@ -163,7 +163,7 @@ def found_span(lines: Lines, found: Found, *, key: bool) -> Span:
 
 
 def block_lines(text: str, node: ScalarNode) -> list[tuple[int, int, int]]:
-    """For a literal or folded scalar: where in its value each of its lines begins, where in the text, and how long it is."""
+    """The lines of a literal or folded scalar: where each begins in value and in text, and its length."""
     body = _HEADER_COMMENT.match(text, node.start_mark.index)
     start = body.end() if body else node.start_mark.index
     pieces: list[tuple[int, int, int]] = []

@@ -1,6 +1,6 @@
 """What a plain YAML scalar is worth to kubectl, and where kustomize reads it differently.
 
-The rules were read off kubectl 1.32 and `kubectl kustomize` (kustomize 5.5); tests/documents compares them again.
+Read off kubectl 1.32 and `kubectl kustomize` (kustomize 5.5), with which tests/documents compares it again.
 """
 
 from __future__ import annotations
@@ -113,9 +113,10 @@ def doubt(text: str) -> str | None:
     """
     if text in _SWITCHES:
         word = str(_SWITCHES[text]).lower()
-        return f'plain {text} is {word} to kubectl and the string "{text}" to kustomize; write {word} or "{text}"'
+        wish = f'write {word} or "{text}"'
+        return f'plain {text} is {word} to kubectl and the string "{text}" to kustomize; {wish}'
     if text in _NOT_FINITE:
-        return f'plain {text} is a number that JSON does not have, and kubectl refuses it; write "{text}" for the string'
+        return f'plain {text} is no number to JSON, and kubectl refuses it; write "{text}" for the string'
     if _is_rewritten_time(text):
         return f'plain {text} is a time that kustomize writes in another form; write "{text}"'
     return None
