@@ -101,7 +101,9 @@ def read(path: str, data: bytes) -> Contents:
         contents.findings.extend(
             _problem(path, problem)
             for problem in ambiguous
-            if problem.document == document.index and problem.path not in taken
+            if problem.document == document.index
+            and problem.path not in taken
+            and not _is_text(problem, document)
         )
     return contents
 
@@ -149,8 +151,17 @@ def finding(violation: Violation, document: Document, path: FieldPath, **more: A
     )
 
 
+def _is_text(problem: documents.Problem, document: Document) -> bool:
+    """Whether a doubtful scalar is a string already, and text is wanted: then it stays what was written."""
+    body = document.value
+    kind = KINDS.get(str(body.get("kind"))) if isinstance(body, dict) else None
+    value = documents.at(body, problem.path)
+    return kind is not None and isinstance(value, str) and specs.takes_text(problem.path, kind)
+
+
 def _is_of_key(problem: documents.Problem, document: Document) -> bool:
-    return problem.span == documents.span(document, problem.path, key=True)
+    key, value = (documents.span(document, problem.path, key=is_key) for is_key in (True, False))
+    return problem.span == key != value
 
 
 _NAME = re.compile(rb"\bname:[ \t]*[\"']?([a-z0-9][-a-z0-9]*)")

@@ -35,10 +35,7 @@ def compare(
         here = f"{top}/{path}"
         spec = (Location(rendered.source, note="the spec it comes from"),)
         if path not in on_disk:
-            message = f"{here} is missing: the specs render it, and it is not committed"
-            yield Finding(
-                "manifest-current", Severity.ERROR, message, Location(rendered.source), remediation=RENDER
-            )
+            missing.setdefault(rendered.source, []).append(here)
         elif not on_disk[path][0]:
             message = "this is no regular file, and a manifest belongs here; move it away"
             yield Finding("manifest-current", Severity.ERROR, message, Location(here), spec)

@@ -88,6 +88,24 @@ def json_schema(kind: type) -> dict[str, Any]:
     return msgspec.json.schema(kind)
 
 
+def takes_text(path: FieldPath, kind: type) -> bool:
+    """Whether the schema of a kind wants text at a path, so that a plain scalar is what was written."""
+    root = json_schema(kind)
+    schemas = [root]
+    for part in path:
+        branches = [branch for schema in schemas for branch in _branches(schema, root)]
+        schemas = []
+        for branch in branches:
+            rest = branch.get("additionalProperties")
+            if isinstance(part, int):
+                schemas += [branch["items"]] if "items" in branch else []
+            elif part in branch.get("properties", {}):
+                schemas.append(branch["properties"][part])
+            elif isinstance(rest, dict):
+                schemas.append(rest)
+    return any(branch.get("type") == "string" for schema in schemas for branch in _branches(schema, root))
+
+
 def _parse_slowly(document: Document, body: dict[str, Any], kind: type[T]) -> Parsed[T]:
     schema = json_schema(kind)
     taken: set[FieldPath] = set()

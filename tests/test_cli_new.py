@@ -45,7 +45,7 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     files = scaffold.repository(["prod"])
     del files["jobs/wide-and-deep.yaml"]
     files |= {
-        f"overlays/{cluster}/{file}": _everywhere((ROOT / "overlays" / cluster / file).read_bytes())
+        f"overlays/{cluster}/{file}": (ROOT / "overlays" / cluster / file).read_bytes()
         for cluster in ("legacy", "gpu")
         for file in ("cluster.yaml", "kustomization.yaml")
     }
@@ -54,11 +54,6 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / path).write_bytes(data)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def _everywhere(profile: bytes) -> bytes:
-    """The profile of an operator that watches every namespace."""
-    return profile.replace(b", watchedNamespace: paddle-system", b"")
 
 
 @needs_kustomize
