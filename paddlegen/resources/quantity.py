@@ -7,7 +7,7 @@ n u m (none) k M G T P E, Ki Mi Gi Ti Pi Ei, or a decimal exponent.
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import Context, Decimal
 
 _SUFFIX = {
     "n": Decimal("1e-9"),
@@ -27,6 +27,9 @@ _SUFFIX = {
     "Pi": Decimal(2) ** 50,
     "Ei": Decimal(2) ** 60,
 }
+_EXACT = Context(prec=100)
+"""A number of many digits times 1024⁶ has more than the 28 that Python counts on."""
+
 _QUANTITY = re.compile(
     r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))(?:([eE][+-]?[0-9]+)|([numkMGTPE]|[KMGTPE]i)?)\Z"
 )
@@ -47,7 +50,7 @@ def parse(text: str | float) -> Decimal:
         )
         raise ValueError(message)
     number, exponent, suffix = match.groups()
-    return Decimal(number + (exponent or "")) * _SUFFIX[suffix or ""]
+    return _EXACT.multiply(Decimal(number + (exponent or "")), _SUFFIX[suffix or ""])
 
 
 def show(value: Decimal, *, binary: bool) -> str:
