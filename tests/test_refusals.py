@@ -302,7 +302,7 @@ def findings_of(refusal: Refusal) -> tuple[str, list[Finding]]:
     contents = catalogue.read("jobs/job.yaml", text.encode())
     found = list(contents.findings)
     for entry in contents.jobs:
-        unit = pipeline.job_unit(entry, cluster(refusal.profile), {}, [])
+        unit = pipeline.job_unit(entry, cluster(refusal.profile), {}, contents)
         assert unit.is_broken
         assert not unit.manifests
         found += unit.findings
@@ -337,6 +337,6 @@ def test_what_harms_nothing_is_allowed(spec: str) -> None:
     body = "".join(f"  {line}\n" for line in (IMAGE, *spec.splitlines()))
     text = f"apiVersion: paddlegen.dev/v1\nkind: JobSpec\nmetadata: {{name: job}}\nspec:\n{body}"
     contents = catalogue.read("jobs/job.yaml", text.encode())
-    units = [pipeline.job_unit(entry, cluster(operator()), {}, []) for entry in contents.jobs]
+    units = [pipeline.job_unit(entry, cluster(operator()), {}, contents) for entry in contents.jobs]
 
     assert [*contents.findings, *(finding for unit in units for finding in unit.findings)] == []

@@ -75,7 +75,7 @@ def units(root: Path, cluster: str) -> list[Unit]:
     assert entry is not None
     contents = [catalogue.read(path, data) for path, data in read.jobs.items()]
     templates = {t.value.metadata.name: t for c in contents for t in c.templates}
-    return [pipeline.job_unit(job, entry, templates, []) for c in contents for job in c.jobs]
+    return [pipeline.job_unit(job, entry, templates, catalogue.Contents()) for c in contents for job in c.jobs]
 
 
 def write_plain(root: Path, cluster: str, bases: Sequence[Unit], home: Path) -> Path:
