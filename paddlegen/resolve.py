@@ -275,7 +275,7 @@ def _filled(value: Any, params: Mapping[str, Any]) -> Any:
     if not isinstance(value, str) or any(name not in params for name in _PARAM.findall(value)):
         return value
     alone = _PARAM.fullmatch(value)
-    return params[alone[1]] if alone else _PARAM.sub(lambda match: _text(params[match[1]]), value)
+    return params[alone[1]] if alone else _PARAM.sub(lambda match: specs.text(params[match[1]]), value)
 
 
 def _layers(
@@ -395,10 +395,6 @@ def _substitute(
             faults.append(Fault(Place(document, path), Violation((), message, "params-resolved")))
             return value
     return _filled(value, {name: param.value for name, param in params.items() if param.value is not None})
-
-
-def _text(value: str | float | bool) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _idle_nulls(merged: Mapping[str, Any], layer: Layer) -> Iterator[Fault]:

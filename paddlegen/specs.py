@@ -19,7 +19,7 @@ from paddlegen.documents import plain_scalars, scalar_text
 from paddlegen.model.output import Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from paddlegen.documents import Document
     from paddlegen.model.report import FieldPath
@@ -60,10 +60,20 @@ def parse(document: Document, kind: type[T]) -> Parsed[T]:
 
 def convert(body: dict[str, Any], kind: type[T]) -> T | list[Violation]:
     """Read a merged value as a `T`; the violations name paths of the merged value."""
+    body = without_nulls(body)
     try:
-        return msgspec.convert(without_nulls(body), kind)
+        return msgspec.convert(body, kind)
     except msgspec.ValidationError:
-        return sorted(_violations(without_nulls(body), json_schema(kind)), key=_order)
+        schema = json_schema(kind)
+    # What a person wrote is text by now; what is left came out of a typed parameter.
+    body = _as_written(body, schema, schema, (), lambda _, value: text(value))
+    violations = sorted(_violations(body, schema), key=_order)
+    return violations or msgspec.convert(body, kind)
+
+
+def text(value: str | float | bool) -> str:  # noqa: FBT001  # a scalar of any type
+    """A typed parameter's value inside text, spelled as YAML spells it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def without_nulls(value: Any) -> Any:
@@ -109,7 +119,13 @@ def takes_text(path: FieldPath, kind: type) -> bool:
 def _parse_slowly(document: Document, body: dict[str, Any], kind: type[T]) -> Parsed[T]:
     schema = json_schema(kind)
     taken: set[FieldPath] = set()
-    body = _as_written(body, schema, schema, document, (), taken, plain_scalars(document))
+    plain = plain_scalars(document)
+
+    def text_of(path: FieldPath, value: Any) -> str:
+        taken.add(path)
+        return plain.get(path) or scalar_text(document, path) or text(value)
+
+    body = _as_written(body, schema, schema, (), text_of)
     bare = without_nulls(body)
     violations = tuple(sorted(_violations(bare, schema), key=_order))
     if not violations:
@@ -121,36 +137,28 @@ def _as_written(
     value: Any,
     schema: dict[str, Any],
     root: dict[str, Any],
-    document: Document,
     path: FieldPath,
-    taken: set[FieldPath],
-    plain: dict[FieldPath, str],
+    text_of: Callable[[FieldPath, Any], str],
 ) -> Any:
-    """The value with plain scalars as text where the schema wants text and nothing else fits."""
+    """The value with scalars as text where the schema wants text and nothing else fits."""
     branches = list(_branches(schema, root))
     if isinstance(value, dict):
         branch = next((b for b in branches if "properties" in b or "additionalProperties" in b), {})
         properties, rest = branch.get("properties", {}), branch.get("additionalProperties")
         rest = rest if isinstance(rest, dict) else {}
         return {
-            key: _as_written(item, properties.get(key, rest), root, document, (*path, key), taken, plain)
+            key: _as_written(item, properties.get(key, rest), root, (*path, key), text_of)
             for key, item in value.items()
         }
     if isinstance(value, list):
         items = next((b["items"] for b in branches if "items" in b), {})
-        return [
-            _as_written(item, items, root, document, (*path, i), taken, plain) for i, item in enumerate(value)
-        ]
-    if value is None or isinstance(value, str):
-        return value
+        return [_as_written(item, items, root, (*path, i), text_of) for i, item in enumerate(value)]
     types = {b.get("type") for b in branches}
-    if "string" not in types or typename(value) in {_ARTICLES.get(t) for t in types if t}:
+    if value is None or isinstance(value, str) or "string" not in types:
         return value
-    text = plain.get(path) or scalar_text(document, path)
-    if text is None:
+    if typename(value) in {_ARTICLES.get(t) for t in types if t}:
         return value
-    taken.add(path)
-    return text
+    return text_of(path, value)
 
 
 def _branches(schema: dict[str, Any], root: dict[str, Any]) -> Iterator[dict[str, Any]]:
