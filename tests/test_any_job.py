@@ -131,7 +131,7 @@ overrides = of(msgspec.inspect.type_info(JobFields))
 def built(text: str, where: ClusterEntry) -> list[Unit]:
     contents = catalogue.read("jobs/job.yaml", text.encode())
     assert all(finding.location.span for finding in contents.findings)
-    return [pipeline.job_unit(entry, where, {}, []) for entry in contents.jobs]
+    return [pipeline.job_unit(entry, where, {}, contents) for entry in contents.jobs]
 
 
 @settings(max_examples=250, deadline=None, database=None, suppress_health_check=list(HealthCheck))

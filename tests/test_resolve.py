@@ -129,13 +129,13 @@ def test_a_parameter_that_stands_alone_keeps_its_type(
         (
             "{extends: [t], params: {x: '3'}}",
             "{params: {x: {type: integer}}}",
-            "params-declared",
+            "params-typed",
             "declares integer",
         ),
         (
             "{extends: [t], params: {x: true}}",
             "{params: {x: {type: integer}}}",
-            "params-declared",
+            "params-typed",
             "declares integer",
         ),
         (
@@ -148,10 +148,10 @@ def test_a_parameter_that_stands_alone_keeps_its_type(
             "{extends: [t]}",
             "{params: {x: {type: integer}}}",
             "params-resolved",
-            "gives no value for the parameter x",
+            "the parameter x of the template t has no default",
         ),
         ("{extends: [t], image: 'r:${params.z}'}", "{}", "params-resolved", "${params.z} has no value"),
-        ("{extends: [tt]}", "{}", "template-exists", "no job template 'tt'"),
+        ("{extends: [tt]}", "{}", "template-exists", "no job template tt"),
         ("{extends: [t]}", "{extends: [t]}", "template-acyclic", "t extends t"),
         (
             "{extends: [t]}",

@@ -82,7 +82,7 @@ def test_a_storage_spec_is_its_own_and_its_job_only_names_the_claim() -> None:
         ("{name: d, mountPath: /x, claim: c, nfs: {server: s, path: /p}}", "nfs and claim are given"),
         ("{name: d, mountPath: /x, claim: c, size: 1Gi}", "size means nothing beside claim"),
         ("{name: d, mountPath: /x, claim: c, claimName: e}", "claimName means nothing beside claim"),
-        ("{use: nas, mountPath: /x}", "there is no StorageSpec 'nas'"),
+        ("{use: nas, mountPath: /x}", "there is no StorageSpec nas"),
         ("{name: d, mountPath: /x, storageClass: fast}", "has no size"),
         ("{name: d, mountPath: /x, storageClass: fast, size: 1GB}", "no Kubernetes quantity"),
     ],
