@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UnsetType
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 HEADER = "# Rendered by paddlegen from {}; edit that file.\n"
 
 
-@dataclass(slots=True)
+@dataclass  # no slots: they leave no room for what is computed once
 class Unit:
     """One job or StorageSpec on one cluster, on its way through kustomize."""
 
@@ -48,18 +49,20 @@ class Unit:
     manifests: list[Manifest] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     is_broken: bool = False
+    key: bytes = b""
+    """What the cache knows it by."""
 
     @property
     def path(self) -> str:
         """The file a person edits."""
         return self.source.path
 
-    @property
+    @cached_property
     def bases(self) -> list[Base]:
         """Its objects as routing needs them."""
         return [_base(manifest.body) for manifest in self.manifests]
 
-    @property
+    @cached_property
     def bodies(self) -> list[str]:
         """Its objects as JSON, which is YAML that no reader can misread."""
         return [json.dumps(manifest.body, ensure_ascii=False) for manifest in self.manifests]
@@ -130,8 +133,7 @@ def finish(unit: Unit, texts: Sequence[str | None], overlay: Overlay) -> Iterato
     for manifest, text in zip(unit.manifests, texts, strict=True):
         if text is None:
             continue
-        body = documents.load(text, max_bytes=None)[0][0].value
-        assert isinstance(body, dict)  # noqa: S101  # kustomize prints objects
+        body = _body(text)
         ref = object_ref(body)
         path = _path(unit, manifest, ref)
         final = HEADER.format(unit.path) + text
@@ -139,6 +141,14 @@ def finish(unit: Unit, texts: Sequence[str | None], overlay: Overlay) -> Iterato
         outputs.append(Output(path, final, ref))
     unit.findings.extend(_check(unit, documents_by_ref, overlay))
     return iter(outputs)
+
+
+@lru_cache(maxsize=2048)
+def _body(text: str) -> dict[str, Any]:
+    """An object kustomize printed; most objects of a job are the same on every cluster."""
+    body = documents.load(text, max_bytes=None)[0][0].value
+    assert isinstance(body, dict)  # noqa: S101  # kustomize prints objects
+    return body
 
 
 def _built(outputs: Iterable[Manifest | Violation]) -> list[Manifest | Violation]:
