@@ -154,6 +154,8 @@ class _Run:
         self.shared = catalogue.Contents()
         self.keys: dict[str, bytes] = {}
         self.open: dict[str, _Known] = {}
+        self.breaches: list[Finding] = []
+        self.failed: dict[str, tuple[list[Unit], str]] = {}
         self.started = self.total = 0
 
     def run(self) -> Rendering:
@@ -170,6 +172,7 @@ class _Run:
         self.total = len(plain) + len(parsed)
         self._build(storage_units)
         self._render_files(identity, plain, parsed)
+        self._leave_out_failed()
         self._look_across()
         self.result.findings = _merged(self.result.findings)
         self.result.clusters = sorted(self.clusters)
@@ -360,8 +363,8 @@ class _Run:
         while batch := list(islice(units, _BATCH)):
             ready = []
             for unit in batch:
+                self.result.findings += unit.findings
                 if unit.is_broken:
-                    self.result.findings += unit.findings
                     continue
                 unit.key = key("unit", self._overlay_keys[unit.cluster.cluster.name], *unit.bodies)
                 ready.append(unit)
@@ -376,8 +379,9 @@ class _Run:
 
     def _finish(self, unit: Unit, texts: Sequence[str | None]) -> None:
         used = self.overlays[unit.cluster.cluster.name]
+        before = len(unit.findings)
         outputs = list(pipeline.finish(unit, texts, used))
-        self.result.findings += unit.findings
+        self.breaches += unit.findings[before:]
         files = []
         for output in outputs:
             digest = sha256(output.text.encode()).hexdigest()
@@ -420,8 +424,23 @@ class _Run:
                 if isinstance(result, str):
                     yield shard, _assigned(shard, result) or [self._one_by_one(unit) for unit in shard]
                     continue
-                used = self.overlays[shard[0].cluster.cluster.name]
-                self.result.findings.append(_blame(self._program, used, shard, self.openapi, result.message))
+                name = shard[0].cluster.cluster.name
+                earlier = self.failed.get(name)
+                if earlier is None or _place(shard[0]) < _place(earlier[0][0]):
+                    self.failed[name] = (shard, result.message)
+
+    def _leave_out_failed(self) -> None:
+        """Say why a cluster does not build, and nothing more of its manifests.
+
+        Which of them were built depends on what was cached and how the rest was cut into shards.
+        """
+        for name, (shard, message) in sorted(self.failed.items()):
+            blamed = _blame(self._program, self.overlays[name], shard, self.openapi, message)
+            self.result.findings.append(blamed)
+        files = self.result.files.items()
+        self.result.files = {path: one for path, one in files if path.split("/")[0] not in self.failed}
+        self.made = [(path, one) for path, one in self.made if one.cluster not in self.failed]
+        self.result.findings += [one for one in self.breaches if one.cluster not in self.failed]
 
     def _stage(self, home: Path, shard: Sequence[Unit]) -> Path:
         used = self.overlays[shard[0].cluster.cluster.name]
@@ -485,6 +504,10 @@ class _Run:
         loaded, _ = documents.loads(self.repository.jobs[path], path)
         found = next(document for document in loaded if document.index == one.document)
         return Location(path, span(found, ("metadata", "name")))
+
+
+def _place(unit: Unit) -> tuple[str, int]:
+    return unit.path, unit.source.index
 
 
 def _shards(units: Iterable[Unit]) -> Iterator[list[Unit]]:

@@ -22,7 +22,7 @@ HEAD = "apiVersion: paddlegen.dev/v1\nkind: "
 FILES = {
     "paddlegen.yaml": HEAD + "Config\n",
     "jobs/templates/base.yaml": HEAD
-    + "JobTemplate\nmetadata: {name: base}\nspec: {image: 'r.example.com/a:v1'}\n",
+    + "JobTemplate\nmetadata: {name: base}\nspec: {image: 'r.example.com/a:v1', network: Service}\n",
     "jobs/templates/ps.yaml": HEAD
     + "JobTemplate\nmetadata: {name: ps}\nspec:\n  extends: [base]\n  env: {GLOG_v: '0'}\n  roles: {ps: {replicas: 2}, worker: {replicas: 2}}\n",
     "jobs/nas.yaml": HEAD
@@ -93,7 +93,11 @@ def outcome(
             tree.write(root, MANIFESTS, texts, {path for path in disk if path not in result.files})
         for path, one in result.files.items():
             assert hashlib.sha256((root / MANIFESTS / path).read_bytes()).hexdigest() == one.digest
-    files = {path: (one.digest, one.source) for path, one in sorted(result.files.items())}
+    # Of two objects with one path, which is an error, either may be the one that is kept.
+    files = {
+        path: (one.digest, one.source) if result.is_complete else ("", "")
+        for path, one in sorted(result.files.items())
+    }
     told = report(findings, {}).findings
     return Outcome(files, told, result.jobs, result.clusters, result.is_complete)
 
