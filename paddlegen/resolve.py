@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from paddlegen import documents, hints, specs
-from paddlegen.merge import merge_pod_templates, merge_specs, mount_name
+from paddlegen.merge import combine_patches, merge_specs, mount_name
 from paddlegen.model.job import JobBody, JobFields, Role, RoleFields
 from paddlegen.model.output import Violation
 from paddlegen.model.resolved import Job, RoleOfJob
@@ -434,7 +434,7 @@ def _complete(job: JobFields, role: Role) -> Role:
         if isinstance(own, UnsetType):
             values[name] = general
         elif name == "pod_template":
-            values[name] = merge_pod_templates(general, own)
+            values[name] = combine_patches(general, own)
         elif name == "affinity":
             continue
         elif isinstance(own, dict):

@@ -67,9 +67,16 @@ def convert(body: dict[str, Any], kind: type[T]) -> T | list[Violation]:
 
 
 def without_nulls(value: Any) -> Any:
-    """The value without the keys that are null: in a spec, null says "delete what I inherit"."""
+    """The value without the keys that are null: in a spec, null says "delete what I inherit".
+
+    A podTemplate keeps its own: there null deletes what stands in the pod template.
+    """
     if isinstance(value, dict):
-        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+        return {
+            key: item if key == "podTemplate" else without_nulls(item)
+            for key, item in value.items()
+            if item is not None
+        }
     if isinstance(value, list):
         return [without_nulls(item) for item in value]
     return value

@@ -4,7 +4,7 @@ Nothing here raises on what a file holds, and nothing reads or writes a file.
 """
 
 from paddlegen.documents.loading import Document, decode, load, loads
-from paddlegen.documents.lookup import at, embedded, embedded_all, scalar_text, span, walk
+from paddlegen.documents.lookup import at, embedded, embedded_all, plain_scalars, scalar_text, span, walk
 from paddlegen.documents.problems import (
     LIMITS,
     MAX_BYTES,
@@ -32,6 +32,7 @@ __all__ = [
     "embedded_all",
     "load",
     "loads",
+    "plain_scalars",
     "scalar_text",
     "span",
     "walk",

@@ -237,8 +237,8 @@ def _first_lines(node: MappingNode) -> dict[str, int]:
 _SLASH_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 
 
-def nodes(root: Node) -> Iterator[tuple[FieldPath, Node]]:
-    """Every distinct node once, keys too, with the first path that leads to it."""
+def nodes(root: Node, *, keys: bool = True) -> Iterator[tuple[FieldPath, Node]]:
+    """Every distinct node once, with `keys` those too, with the first path that leads to it."""
     seen: set[int] = set()
     stack: list[tuple[FieldPath, Node]] = [((), root)]
     while stack:
@@ -253,7 +253,7 @@ def nodes(root: Node) -> Iterator[tuple[FieldPath, Node]]:
             for key, value in reversed(node.value):
                 named = isinstance(key, ScalarNode) and not is_merge(key)
                 inside = (*path, key_name(key)) if named else path
-                stack += [(inside, value), (inside, key)]
+                stack += [(inside, value), (inside, key)] if keys else [(inside, value)]
 
 
 def escape_faults(root: Node, text: str) -> Iterator[Fault]:

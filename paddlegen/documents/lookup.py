@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from yaml.nodes import ScalarNode
 
 from paddlegen.documents.composer import source
+from paddlegen.documents.constructor import nodes
 from paddlegen.documents.loading import Document, load
 from paddlegen.documents.positions import Lines, block_lines, find, found_span
 from paddlegen.documents.problems import MAX_DEPTH, START, Problem
@@ -25,10 +26,10 @@ def span(document: Document, path: FieldPath, *, key: bool = False) -> Span:
     Of a field that is not there, the key of the deepest one that is; of a value left empty, its key;
     of an item of a list, its head.  The text is composed again for this, once for a handful of files.
     """
-    nodes = source(document.text)
-    root = nodes.roots.get(document.index)
-    inner = START if root is None else found_span(nodes.lines, find(root, path), key=key)
-    return _outward(document.host, inner, nodes.lines)
+    composed = source(document.text)
+    root = composed.roots.get(document.index)
+    inner = START if root is None else found_span(composed.lines, find(root, path), key=key)
+    return _outward(document.host, inner, composed.lines)
 
 
 def scalar_text(document: Document, path: FieldPath) -> str | None:
@@ -38,6 +39,16 @@ def scalar_text(document: Document, path: FieldPath) -> str | None:
     if found is None or not found.complete or not isinstance(found.node, ScalarNode) or found.node.style:
         return None
     return str(found.node.value)
+
+
+def plain_scalars(document: Document) -> dict[FieldPath, str]:
+    """`scalar_text` of every path at once, but for what only an alias or a merge brings there."""
+    root = source(document.text).roots.get(document.index)
+    return {
+        path: str(node.value)
+        for path, node in (nodes(root, keys=False) if root is not None else ())
+        if isinstance(node, ScalarNode) and not node.style
+    }
 
 
 def embedded(document: Document, path: FieldPath) -> Document | None:
@@ -95,19 +106,19 @@ def _outward(host: tuple[Document, FieldPath] | None, span: Span, lines: Lines) 
     if host is None:
         return span
     outer, path = host
-    nodes = source(outer.text)
-    root = nodes.roots.get(outer.index)
+    composed = source(outer.text)
+    root = composed.roots.get(outer.index)
     if root is None:
         return span
     found = find(root, path)
-    mapped = found_span(nodes.lines, found, key=False)
+    mapped = found_span(composed.lines, found, key=False)
     if isinstance(found.node, ScalarNode) and found.node.style in {"|", ">"}:
         pieces = block_lines(outer.text, found.node)
         if pieces:
             start = _moved(pieces, lines.offset(span.line, span.column))
             end = _moved(pieces, lines.offset(span.end_line, span.end_column))
-            mapped = nodes.lines.span(start, end)
-    return _outward(outer.host, mapped, nodes.lines)
+            mapped = composed.lines.span(start, end)
+    return _outward(outer.host, mapped, composed.lines)
 
 
 def _moved(pieces: list[tuple[int, int, int]], offset: int) -> int:

@@ -167,10 +167,10 @@ def _shape_violations(value: dict[str, Any], at: FieldPath) -> Iterator[Violatio
                     yield Violation((*here, index), message, "spec-values-allowed")
                 yield from _shape_violations(entry, (*here, index))
         elif key in ("metadata", "spec", "labels", "annotations"):
-            if not isinstance(item, dict | None):
+            if not isinstance(item, dict):
                 yield Violation(here, f"{key} needs to be a mapping", "spec-values-allowed")
                 continue
-            yield from _shape_violations(item or {}, here)
+            yield from _shape_violations(item, here)
 
 
 def env_entry(name: str, value: str | EnvSource) -> dict[str, Any]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 PORT = 36000
 """The port Service endpoints carry since 0.3.3 (controllers/paddlejob_controller.go:41-44)."""
 
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 ELASTIC_SERVER = "PADDLE_ELASTIC_SERVER"
 _NAME_LIMIT = 63
 
@@ -68,7 +69,16 @@ def of_template(
     if needs_cluster_dns(job, cluster) and spec.get("dnsPolicy") != "ClusterFirstWithHostNet":
         message = f"dnsPolicy is {spec.get('dnsPolicy')}, with which pods on the host network cannot find each other's names; leave it out"
         yield Violation((*over, "dnsPolicy"), message)
+    if job.body.network == "Host" and job.replicas > 1 and not _is_one_a_node(job, spec):
+        message = "podTemplate takes away the podAntiAffinity that keeps the job's pods on nodes of their own; the host network needs it, write the rest under affinity"
+        yield Violation((*over, "affinity"), message)  # L-PO-44
     yield from _environment_violations(job, role, cluster, spec["containers"][0])
+
+
+def apart(job: Job) -> dict[str, Any]:
+    """The term of a podAntiAffinity that lets every node have one pod of the job (L-PO-44)."""
+    labels = {"matchLabels": {pod.JOB_LABEL: job.name}}
+    return {"labelSelector": labels, "topologyKey": "kubernetes.io/hostname"}
 
 
 def needs_cluster_dns(job: Job, cluster: Cluster) -> bool:
@@ -89,6 +99,11 @@ def needs_port(job: Job, role: RoleOfJob, cluster: Cluster) -> bool:
 def keeps_template_metadata(cluster: Cluster) -> bool:
     """Whether labels and annotations of a pod template reach the pods (facts 1.3)."""
     return cluster.operator_version >= ((0, 3, 1) if cluster.crd == "v1beta1" else (0, 2, 1))
+
+
+def _is_one_a_node(job: Job, spec: Mapping[str, Any]) -> bool:
+    anti = (spec.get("affinity") or {}).get("podAntiAffinity") or {}
+    return apart(job) in (anti.get(REQUIRED) or [])
 
 
 def _operator(cluster: Cluster) -> str:

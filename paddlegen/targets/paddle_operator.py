@@ -160,14 +160,9 @@ def _host_network(spec: dict[str, Any], job: Job, cluster: Cluster) -> None:
         spec["dnsPolicy"] = "ClusterFirstWithHostNet"
     if job.replicas > 1:
         # Every pod of the job binds the same port: one pod a node (L-PO-44).
-        term = {
-            "labelSelector": {"matchLabels": {pod.JOB_LABEL: job.name}},
-            "topologyKey": "kubernetes.io/hostname",
-        }
         affinity = dict(spec.get("affinity") or {})
         anti = dict(affinity.get("podAntiAffinity") or {})
-        required = "requiredDuringSchedulingIgnoredDuringExecution"
-        anti[required] = [*anti.get(required, []), term]
+        anti[limits.REQUIRED] = [*(anti.get(limits.REQUIRED) or []), limits.apart(job)]
         affinity["podAntiAffinity"] = anti
         spec["affinity"] = affinity
 
