@@ -36,7 +36,7 @@ def units(text: str, where: ClusterEntry) -> list[Unit]:
     assert not contents.findings, contents.findings
     templates = {template.value.metadata.name: template for template in contents.templates}
     storage = [pipeline.storage_unit(entry, where) for entry in contents.storage]
-    return storage + [pipeline.job_unit(entry, where, templates, contents.storage) for entry in contents.jobs]
+    return storage + [pipeline.job_unit(entry, where, templates, contents) for entry in contents.jobs]
 
 
 def shown(found: list[Unit]) -> str:
