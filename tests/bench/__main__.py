@@ -42,7 +42,7 @@ def main() -> None:
     memory = Path("/dev/shm")  # noqa: S108  # a disk's own moods would be measured with us
     folder = options.folder or (memory if memory.is_dir() else None)
     with tempfile.TemporaryDirectory(prefix="paddlegen-bench-", dir=folder) as home:
-        _measure(Path(home), 100 if options.quick else 1000, 2 if options.quick else 5, full=options.full)
+        _measure(Path(home), 100 if options.quick else 1000, 2 if options.quick else 3, full=options.full)
 
 
 def _measure(home: Path, jobs: int, rounds: int, *, full: bool) -> None:

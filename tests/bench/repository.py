@@ -34,7 +34,7 @@ spec:
 _JOB = """\
 apiVersion: paddlegen.dev/v1
 kind: JobSpec
-metadata: {{name: job-{number}, namespace: team-{team}, labels: {{team: team-{team}}}}}
+metadata: {{name: job-{number}, namespace: paddle-system, labels: {{team: team-{team}}}}}
 spec:
   extends: [ps-cpu]
   params: {{trainers: {trainers}}}
