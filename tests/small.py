@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 from pathlib import Path
 from typing import NamedTuple
@@ -110,6 +109,6 @@ def no_cache(root: Path) -> None:
 def real_kustomize() -> str:
     """The kustomize of this machine, or a skipped test."""
     try:
-        return os.path.abspath(kustomize.find().path)
+        return str(Path(kustomize.find().path).absolute())
     except ToolError as error:
         pytest.skip(str(error))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -308,8 +310,7 @@ class TestTheMapping:
     def test_a_changed_value_is_not_there(self, tmp_path: Path) -> None:
         cache = Cache(tmp_path)
         cache.put({key("a"): b"one", key("b"): b"two"})
-        assert cache._connection is not None
-        with cache._connection as connection:
+        with closing(sqlite3.connect(tmp_path / ".paddlegen/cache/v2.sqlite")) as connection, connection:
             connection.execute(
                 "UPDATE entries SET value = x'00112233445566778899' WHERE key = ?", (key("a"),)
             )
@@ -319,8 +320,7 @@ class TestTheMapping:
     def test_two_values_exchanged_are_not_there(self, tmp_path: Path) -> None:
         cache = Cache(tmp_path)
         cache.put({key("a"): b"one", key("b"): b"two"})
-        assert cache._connection is not None
-        with cache._connection as connection:
+        with closing(sqlite3.connect(tmp_path / ".paddlegen/cache/v2.sqlite")) as connection, connection:
             rows = dict(connection.execute("SELECT key, value FROM entries"))
             pairs = [(rows[key("b")], key("a")), (rows[key("a")], key("b"))]
             connection.executemany("UPDATE entries SET value = ? WHERE key = ?", pairs)

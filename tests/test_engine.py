@@ -12,11 +12,14 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from paddlegen import engine
+from paddlegen import engine, kustomize, pipeline
+from paddlegen.cli import session
 from paddlegen.pipeline import HEADER
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from paddlegen.pipeline import Unit
 
 PADDLE = "apiVersion: batch.paddlepaddle.org/v1\nkind: PaddleJob\n"
 VOLCANO = "apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\n"
@@ -69,14 +72,12 @@ def whole(root: Path, home: Path) -> set[str]:
     for file in (root / "overlays/prod").iterdir():
         (top / file.name).write_bytes(file.read_bytes())
     (top / "cluster.yaml").unlink()
-    original = engine.pipeline.job_unit
-    try:
-        engine.pipeline.job_unit = lambda *args: _caught(captured, original(*args))
+    original = pipeline.job_unit
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pipeline, "job_unit", lambda *args: _caught(captured, original(*args)))
         small.outcome(root, cache=False)
-    finally:
-        engine.pipeline.job_unit = original
     (top / "bases.yaml").write_text("\n---\n".join(captured))
-    (top / "openapi.json").write_bytes(small.kustomize.OPENAPI.read_bytes())
+    (top / "openapi.json").write_bytes(kustomize.OPENAPI.read_bytes())
     value = yaml.safe_load((top / "kustomization.yaml").read_text()) or {}
     value |= {"resources": ["bases.yaml"], "openapi": {"path": "openapi.json"}}
     (top / "kustomization.yaml").write_text(json.dumps(value))
@@ -86,7 +87,7 @@ def whole(root: Path, home: Path) -> set[str]:
     return {text.rstrip("\n") for text in built.stdout.split("\n---\n")}
 
 
-def _caught(captured: list[str], unit: engine.Unit) -> engine.Unit:
+def _caught(captured: list[str], unit: Unit) -> Unit:
     captured += unit.bodies
     return unit
 
@@ -113,8 +114,8 @@ def test_shards_are_one_whole_build(
     expected = whole(root, home)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "SHARD", shard)
-        opened = small.session.open_session(root)
-        result = small.session.render(opened, {}, engine.Selection(), label="", use_cache=False)
+        opened = session.open_session(root)
+        result = session.render(opened, {}, engine.Selection(), label="", use_cache=False)
     texts = {one.text.split("\n", 1)[1].rstrip("\n") for one in result.files.values() if one.text}
     assert texts == expected
     for path, one in result.files.items():
