@@ -14,19 +14,19 @@ import zlib
 from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
+from functools import cached_property
 from hashlib import sha256
 from importlib import resources
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from paddlegen import catalogue, hints, kustomize, overlay, pipeline
+from paddlegen import catalogue, documents, hints, kustomize, overlay, pipeline
 from paddlegen.cache import key
 from paddlegen.documents import span, walk
 from paddlegen.errors import UsageError, WorkspaceError
-from paddlegen.model.output import CLUSTER_SCOPED
 from paddlegen.model.report import Finding, Location, Severity, Span
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from paddlegen.kustomize import Kustomize
     from paddlegen.model.output import ObjectRef
     from paddlegen.model.report import FieldPath
-    from paddlegen.overlay import Overlay, Patch
+    from paddlegen.overlay import Base, Overlay, Patch
     from paddlegen.pipeline import Unit
     from paddlegen.repository import Repository
     from paddlegen.resolve import Template
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 SHARD = 256
 """Objects a kustomize build gets at once: the flat optimum between start-up and O(N²)."""
 
-_AHEAD = 4096
-"""Job files that are in memory as objects at a time."""
+_BATCH = 128
+"""Units that are looked up in the cache at once."""
 
 
 class _Made(msgspec.Struct, frozen=True, array_like=True):
@@ -57,10 +57,18 @@ class _Made(msgspec.Struct, frozen=True, array_like=True):
     namespace: str
     name: str
     is_job: bool
-    at: tuple[int, int, int, int]
+    document: int
     files: list[tuple[str, str, str]]
     """Path below `manifests/`, sha256 of the content, and the object's name in words."""
     patches: list[str]
+
+
+class _Known(msgspec.Struct, array_like=True):
+    """What a job file led to: complete once all its units are made."""
+
+    jobs: int
+    units: int
+    made: list[_Made] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +164,17 @@ class _Run:
         self.overlays: dict[str, Overlay] = {}
         self.openapi = resources.files("paddlegen").joinpath("schemas/openapi.json").read_bytes()
         self.shared = catalogue.Contents()
-        self.total = 0
+        self.keys: dict[str, bytes] = {}
+        self.open: dict[str, _Known] = {}
+        self.breaches: list[Finding] = []
+        self.failed: dict[str, tuple[list[Unit], str]] = {}
+        self.started = self.total = 0
 
     def run(self) -> Rendering:
         """Everything, in order."""
         self._read_clusters()
         plain, parsed = self._read_jobs()
-        identity = self._identity(plain)
+        identity = self._identity(parsed)
         storage_units = [
             pipeline.storage_unit(entry, cluster)
             for entry in self.shared.storage
@@ -170,8 +182,9 @@ class _Run:
             if pipeline.is_on(entry, cluster)
         ]
         self.total = len(plain) + len(parsed)
-        self._build(storage_units, {})
+        self._build(storage_units)
         self._render_files(identity, plain, parsed)
+        self._leave_out_failed()
         self._look_across()
         self.result.findings = _merged(self.result.findings)
         self.result.clusters = sorted(self.clusters)
@@ -226,24 +239,32 @@ class _Run:
             self._find_clusters(entry.source.document, ("spec", "clusters"), entry.value.spec.clusters or [])
         return plain, parsed
 
-    def _identity(self, plain: Mapping[str, bytes]) -> bytes:
+    def _identity(self, parsed: Mapping[str, Contents]) -> bytes:
         """The digest of everything a job's rendering depends on beside its own file."""
         parts: list[bytes | str] = [
             self.code,
-            self._kustomize_identity(),
+            self._kustomize,
             self.openapi,
             self.repository.config or b"",
         ]
         for path, data in self.repository.overlays.items():
             parts += [path, data]
-        for path, data in self.repository.jobs.items():
-            if path not in plain:
-                parts += [path, data]
+        for path, contents in parsed.items():
+            if contents.templates or contents.storage:
+                parts += [path, self.repository.jobs[path]]
+        for kind, name in sorted(self.shared.broken):
+            if kind != "JobSpec":
+                parts += [kind, name]
         return key(*parts, *sorted(self.selection.clusters))
 
-    def _kustomize_identity(self) -> bytes:
+    @cached_property
+    def _program(self) -> Kustomize:
+        return self.program()
+
+    @cached_property
+    def _kustomize(self) -> bytes:
         """The binary's digest; hashing 20 MB takes longer than an unchanged check."""
-        program = self.program()
+        program = self._program
         stat = Path(program.path).stat()
         mark = (program.path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, stat.st_dev)
         remembered = key("kustomize", *map(str, mark))
@@ -253,53 +274,58 @@ class _Run:
             self.cache.put({remembered: found})
         return found
 
+    @cached_property
+    def _overlay_keys(self) -> dict[str, bytes]:
+        """The digest of everything a unit's objects meet in kustomize, by cluster."""
+        keys = {}
+        for name, used in self.overlays.items():
+            parts: list[bytes | str] = [self.code, self._kustomize, self.openapi, used.top]
+            for path, data in used.files.items():
+                parts += [path, data]
+            keys[name] = key(*parts)
+        return keys
+
     # --- jobs
 
     def _render_files(
         self, identity: bytes, plain: Mapping[str, bytes], parsed: Mapping[str, Contents]
     ) -> None:
-        keys = {path: key("job-file", identity, path, data) for path, data in plain.items()}
-        known = self.cache.get(list(keys.values())) if not self.selection.jobs else {}
-        decoder = msgspec.msgpack.Decoder(list[_Made])
+        self.keys = {path: key("job-file", identity, path, data) for path, data in plain.items()}
+        known = self.cache.get(list(self.keys.values())) if not self.selection.jobs else {}
+        decoder = msgspec.msgpack.Decoder(_Known)
         todo: dict[str, Contents | None] = dict(parsed)
         for path in plain:
-            made = decoder.decode(known[keys[path]]) if keys[path] in known else None
-            if made is not None and all(
-                self.on_disk.get(file) == digest for one in made for file, digest, _ in one.files
-            ):
-                self._take(path, made)
-            else:
+            packed = known.get(self.keys[path])
+            if packed is None or not self._take(path, decoder.decode(packed)):
                 todo[path] = None
-        done = len(plain) + len(parsed) - len(todo)
-        paths = sorted(todo)
-        for start in range(0, len(paths), _AHEAD):
-            part = paths[start : start + _AHEAD]
-            self._build_files({path: todo[path] for path in part}, keys, done + start)
+        self.started = self.total - len(todo)
+        self._build(self._units_of_files({path: todo[path] for path in sorted(todo)}))
 
-    def _take(self, path: str, made: Sequence[_Made]) -> None:
-        self.result.jobs += len({(one.namespace, one.name) for one in made})
-        for one in made:
+    def _take(self, path: str, known: _Known) -> bool:
+        """Take over what a file is known to lead to, if the disk holds exactly that."""
+        for one in known.made:
+            for file, digest, _ in one.files:
+                if self.on_disk.get(file) != digest:
+                    return False
+        self.result.jobs += known.jobs
+        for one in known.made:
             self.made.append((path, one))
             for file, digest, _ in one.files:
                 self.result.files[file] = Rendered(digest, None, path)
+        return True
 
-    def _build_files(
-        self, files: Mapping[str, Contents | None], keys: Mapping[str, bytes], done: int
-    ) -> None:
+    def _units_of_files(self, files: Mapping[str, Contents | None]) -> Iterator[Unit]:
+        """The units of the files, each file read when its turn comes."""
         templates = self._templates()
-        units: list[Unit] = []
-        clean: dict[str, list[_Made]] = {}
-        for number, (path, contents) in enumerate(files.items()):
-            self.progress(done + number, self.total * 2)
-            contents = contents or catalogue.read(path, self.repository.jobs[path])  # noqa: PLW2901  # read when needed
-            mine = [unit for entry in contents.jobs for unit in self._units(entry, templates)]
-            units += mine
-            if path in keys and not any(unit.findings or unit.is_broken for unit in mine):
-                clean[path] = []
-        self._build(units, clean)
-        encoder = msgspec.msgpack.Encoder()
-        if not self.selection.jobs:
-            self.cache.put({keys[path]: encoder.encode(made) for path, made in clean.items()})
+        for path, parsed in files.items():
+            self.started += 1
+            found, jobs = len(self.result.findings), self.result.jobs
+            contents = parsed or catalogue.read(path, self.repository.jobs[path])
+            units = [unit for entry in contents.jobs for unit in self._units(entry, templates)]
+            is_clean = len(self.result.findings) == found and not any(unit.findings for unit in units)
+            if path in self.keys and is_clean and not self.selection.jobs:
+                self.open[path] = _Known(self.result.jobs - jobs, len(units))
+            yield from units
 
     def _templates(self) -> dict[str, Template | None]:
         """The templates by name; None for those whose own findings say why they cannot be used."""
@@ -336,58 +362,41 @@ class _Run:
 
     # --- kustomize
 
-    def _build(self, units: Sequence[Unit], clean: dict[str, list[_Made]]) -> None:
+    def _build(self, units: Iterable[Unit]) -> None:
         """Take units through kustomize, those that were seen before out of the cache."""
-        ready = self._first_of_each([unit for unit in units if not unit.is_broken])
-        for unit in units:
-            if unit.is_broken:
-                self.result.findings += unit.findings
-        keys = {id(unit): self._unit_key(unit) for unit in ready}
-        known = self.cache.get(list(keys.values()))
-        new: list[Unit] = []
-        for unit in ready:
-            packed = known.get(keys[id(unit)])
-            if packed is None:
-                new.append(unit)
-            else:
-                self._finish(
-                    unit, msgspec.msgpack.decode(zlib.decompress(packed), type=list[str | None]), clean
-                )
-        for shard, texts in self._run_kustomize(new):
+        for shard, texts in self._run_kustomize(self._unseen(iter(units))):
             values: dict[bytes, bytes] = {}
             for unit, mine in zip(shard, texts, strict=True):
-                values[keys[id(unit)]] = zlib.compress(msgspec.msgpack.encode(mine), 1)
-                self._finish(unit, mine, clean)
+                values[unit.key] = zlib.compress(msgspec.msgpack.encode(mine), 1)
+                self._finish(unit, mine)
             self.cache.put(values)
+            self._remember()
+        self._remember()
 
-    def _first_of_each(self, units: Sequence[Unit]) -> list[Unit]:
-        """The units without those that have an object of an earlier one: kustomize would refuse the two.
+    def _unseen(self, units: Iterator[Unit]) -> Iterator[Unit]:
+        """The units that need kustomize; the others are finished on the way."""
+        while batch := list(islice(units, _BATCH)):
+            ready = []
+            for unit in batch:
+                self.result.findings += unit.findings
+                if unit.is_broken:
+                    continue
+                unit.key = key("unit", self._overlay_keys[unit.cluster.cluster.name], *unit.bodies)
+                ready.append(unit)
+            known = self.cache.get([unit.key for unit in ready])
+            for unit in ready:
+                packed = known.get(unit.key)
+                if packed is None:
+                    yield unit
+                else:
+                    texts = msgspec.msgpack.decode(zlib.decompress(packed), type=list[str | None])
+                    self._finish(unit, texts)
 
-        They are remembered, so that `_look_across` tells of them.
-        """
-        seen: set[tuple[str, ObjectRef]] = set()
-        kept = []
-        for unit in units:
-            mine = {(unit.cluster.cluster.name, base.ref) for base in unit.bases}
-            if seen.isdisjoint(mine):
-                seen |= mine
-                kept.append(unit)
-            else:
-                files = [(path, "", str(ref)) for path, ref in pipeline.planned(unit)]
-                self.made.append((unit.path, _made(unit, files, [])))
-        return kept
-
-    def _unit_key(self, unit: Unit) -> bytes:
+    def _finish(self, unit: Unit, texts: Sequence[str | None]) -> None:
         used = self.overlays[unit.cluster.cluster.name]
-        parts: list[bytes | str] = ["unit", self.code, self._kustomize_identity(), self.openapi, used.top]
-        for path, data in used.files.items():
-            parts += [path, data]
-        return key(*parts, *unit.bodies)
-
-    def _finish(self, unit: Unit, texts: Sequence[str | None], clean: dict[str, list[_Made]]) -> None:
-        used = self.overlays[unit.cluster.cluster.name]
+        before = len(unit.findings)
         outputs = list(pipeline.finish(unit, texts, used))
-        self.result.findings += unit.findings
+        self.breaches += unit.findings[before:]
         files = []
         for output in outputs:
             digest = sha256(output.text.encode()).hexdigest()
@@ -395,38 +404,75 @@ class _Run:
             self.result.files.setdefault(output.path, Rendered(digest, text, unit.path))
             files.append((output.path, digest, str(output.ref)))
         hits = sorted({patch.id for base in unit.bases for patch in used.patches_for(base)})
-        one = _made(unit, files, hits)
+        is_job = unit.resolution is not None
+        place = unit.source.index
+        one = _Made(unit.cluster.cluster.name, unit.namespace, unit.name, is_job, place, files, hits)
         self.made.append((unit.path, one))
-        if unit.findings:
-            clean.pop(unit.path, None)
-        elif unit.path in clean:
-            clean[unit.path].append(one)
+        if unit.path in self.open:
+            if unit.findings:
+                del self.open[unit.path]
+            else:
+                self.open[unit.path].made.append(one)
 
-    def _run_kustomize(self, units: Sequence[Unit]) -> Iterator[tuple[list[Unit], list[list[str | None]]]]:
-        if not units:
+    def _remember(self) -> None:
+        """Keep what the files led to whose units are all made; a failed build leaves its files open."""
+        complete = [path for path, known in self.open.items() if len(known.made) == known.units]
+        self.cache.put({self.keys[path]: msgspec.msgpack.encode(self.open.pop(path)) for path in complete})
+
+    def _run_kustomize(self, units: Iterator[Unit]) -> Iterator[tuple[list[Unit], list[list[str | None]]]]:
+        first = next(units, None)
+        if first is None:
             return
         workers = os.cpu_count() or 1
         with _temporary_folder() as folder:
             shards: dict[Path, list[Unit]] = {}
 
             def staged() -> Iterator[Path]:
-                for number, shard in enumerate(_shards(units)):
-                    home = Path(folder, str(number))
-                    used = self.overlays[shard[0].cluster.cluster.name]
-                    _stage(home, used, shard, self.openapi)
-                    shards[home / used.top] = shard
-                    yield home / used.top
+                for number, shard in enumerate(_shards(chain([first], units))):
+                    top = self._stage(Path(folder, str(number)), shard)
+                    shards[top] = shard
+                    yield top
 
-            finished = 0
-            for directory, result in kustomize.build_all(self.program(), staged(), workers):
+            for directory, result in kustomize.build_all(self._program, staged(), workers):
                 shard = shards.pop(directory)
-                finished += len(shard)
-                self.progress(self.total + finished * self.total // len(units), self.total * 2)
+                self.progress(self.started, self.total)
                 if isinstance(result, str):
-                    yield shard, list(_assigned(shard, result))
+                    yield shard, _assigned(shard, result) or [self._one_by_one(unit) for unit in shard]
                     continue
-                used = self.overlays[shard[0].cluster.cluster.name]
-                self.result.findings.append(_blame(self.program(), used, shard, self.openapi, result.message))
+                name = shard[0].cluster.cluster.name
+                earlier = self.failed.get(name)
+                if earlier is None or _place(shard[0]) < _place(earlier[0][0]):
+                    self.failed[name] = (shard, result.message)
+
+    def _leave_out_failed(self) -> None:
+        """Say why a cluster does not build, and nothing more of its manifests.
+
+        Which of them were built depends on what was cached and how the rest was cut into shards.
+        """
+        for name, (shard, message) in sorted(self.failed.items()):
+            blamed = _blame(self._program, self.overlays[name], shard, self.openapi, message)
+            self.result.findings.append(blamed)
+        files = self.result.files.items()
+        self.result.files = {path: one for path, one in files if path.split("/")[0] not in self.failed}
+        self.made = [(path, one) for path, one in self.made if one.cluster not in self.failed]
+        self.result.findings += [one for one in self.breaches if one.cluster not in self.failed]
+
+    def _stage(self, home: Path, shard: Sequence[Unit]) -> Path:
+        used = self.overlays[shard[0].cluster.cluster.name]
+        bases = [base for unit in shard for base in unit.bases]
+        _write(home, used, bases, [body for unit in shard for body in unit.bodies], self.openapi)
+        return home / used.top
+
+    def _one_by_one(self, unit: Unit) -> list[str | None]:
+        """Build each object alone: patches deleted some, and nothing tells which of those left is which."""
+        used = self.overlays[unit.cluster.cluster.name]
+        texts: list[str | None] = []
+        for base, body in zip(unit.bases, unit.bodies, strict=True):
+            with _temporary_folder() as folder:
+                _write(Path(folder), used, [base], [body], self.openapi)
+                output = overlay.split(kustomize.build(self._program, Path(folder, used.top)))
+            texts.append(output[0] if output else None)
+        return texts
 
     # --- across files
 
@@ -434,7 +480,7 @@ class _Run:
         """What only shows when all units are known: names given twice, patches that match nothing."""
         jobs: dict[tuple[str, str, str], tuple[str, _Made]] = {}
         files: dict[str, tuple[str, _Made]] = {}
-        for path, one in sorted(self.made, key=lambda made: (made[0], made[1].at)):
+        for path, one in sorted(self.made, key=lambda made: (made[0], made[1].document, made[1].name)):
             first = (
                 jobs.setdefault((one.cluster, one.namespace, one.name), (path, one))
                 if one.is_job
@@ -444,13 +490,15 @@ class _Run:
                 message = (
                     f"there are two jobs {one.name} in the namespace {one.namespace}; rename one of them"
                 )
-                self.result.findings.append(_clash("job-names-unique", message, path, one, first))
+                self.result.findings.append(self._clash("job-names-unique", message, (path, one), first))
                 continue
             for file, _, ref in one.files:
                 other = files.setdefault(file, (path, one))
                 if other[1] is not one:
                     message = f"{ref} is rendered twice; describe shared storage once, in a StorageSpec, or rename one"
-                    self.result.findings.append(_clash("object-names-unique", message, path, one, other))
+                    self.result.findings.append(
+                        self._clash("object-names-unique", message, (path, one), other)
+                    )
         if self.selection.jobs or not self.result.is_complete:
             return
         hit = {patch for _, one in self.made for patch in one.patches}
@@ -462,37 +510,41 @@ class _Run:
                 ):
                     self.result.findings.append(_idle(patch, used.cluster, refs))
 
+    def _clash(self, rule: str, message: str, one: tuple[str, _Made], first: tuple[str, _Made]) -> Finding:
+        related = (replace(self._name(*first), note="the first one"),)
+        cluster = one[1].cluster
+        return Finding(rule, Severity.ERROR, message, self._name(*one), related, cluster=cluster)
 
-def _made(unit: Unit, files: list[tuple[str, str, str]], hits: list[str]) -> _Made:
-    at = span(unit.source, ("metadata", "name"))
-    place = (at.line, at.column, at.end_line, at.end_column)
-    is_job = unit.resolution is not None
-    return _Made(unit.cluster.cluster.name, unit.namespace, unit.name, is_job, place, files, hits)
+    def _name(self, path: str, one: _Made) -> Location:
+        """Where the name of a job or StorageSpec stands."""
+        loaded, _ = documents.loads(self.repository.jobs[path], path)
+        found = next(document for document in loaded if document.index == one.document)
+        return Location(path, span(found, ("metadata", "name")))
 
 
-def _shards(units: Sequence[Unit]) -> Iterator[list[Unit]]:
-    """Units of one cluster, up to `SHARD` objects together."""
-    by_cluster: dict[str, list[Unit]] = defaultdict(list)
+def _place(unit: Unit) -> tuple[str, int]:
+    return unit.path, unit.source.index
+
+
+def _shards(units: Iterable[Unit]) -> Iterator[list[Unit]]:
+    """Units of one cluster, up to `SHARD` objects together, none of them twice: kustomize refuses that."""
+    shards: dict[str, list[Unit]] = defaultdict(list)
+    refs: dict[str, set[ObjectRef]] = defaultdict(set)
     for unit in units:
-        by_cluster[unit.cluster.cluster.name].append(unit)
-    for members in by_cluster.values():
-        shard: list[Unit] = []
-        size = 0
-        for unit in members:
-            if shard and size + len(unit.manifests) > SHARD:
-                yield shard
-                shard, size = [], 0
-            shard.append(unit)
-            size += len(unit.manifests)
-        if size:
-            yield shard
+        cluster = unit.cluster.cluster.name
+        mine = {base.ref for base in unit.bases}
+        if len(refs[cluster]) + len(mine) > SHARD or not mine.isdisjoint(refs[cluster]):
+            if shards[cluster]:
+                yield shards.pop(cluster)
+            refs[cluster] = set()
+        shards[cluster].append(unit)
+        refs[cluster] |= mine
+    yield from filter(None, shards.values())
 
 
-def _stage(home: Path, used: Overlay, shard: Sequence[Unit], openapi: bytes) -> None:
-    bases = [base for unit in shard for base in unit.bases]
-    text = "\n---\n".join(body for unit in shard for body in unit.bodies)
+def _write(home: Path, used: Overlay, bases: Sequence[Base], bodies: Sequence[str], openapi: bytes) -> None:
     try:
-        for path, data in used.stage(bases, text, openapi):
+        for path, data in used.stage(bases, "\n---\n".join(bodies), openapi):
             file = home / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(data)
@@ -517,58 +569,39 @@ def _no_room(error: OSError) -> WorkspaceError:
     )
 
 
-def _assigned(shard: Sequence[Unit], output: str) -> Iterator[list[str | None]]:
+def _assigned(shard: Sequence[Unit], output: str) -> list[list[str | None]] | None:
     """The objects kustomize printed, given back to the units whose base they were.
 
-    The order is that of the bases; what lacks was deleted by a patch, what differs in name renamed.
+    The order is that of the bases; what lacks was deleted by a patch.  None where it is not clear
+    which lacks.
     """
-    texts = overlay.split(output)
-    expected = [base.ref for unit in shard for base in unit.bases]
-    given: Sequence[str | None] = texts
-    if len(texts) != len(expected):
-        wanted = [(ref.kind, ref.namespace, ref.name) for ref in expected]
-        given = _matched(wanted, [_head(text) for text in texts], texts)
-    rest = iter(given)
+    rest = overlay.split(output)[::-1]
+    expected = [(base.ref.kind, base.ref.name) for unit in shard for base in unit.bases]
+    is_whole = len(rest) == len(expected)
+    if not is_whole and len(set(expected)) < len(expected):
+        return None
+    result: list[list[str | None]] = []
     for unit in shard:
-        yield [next(rest) for _ in unit.manifests]
+        mine: list[str | None] = []
+        for base in unit.bases:
+            is_there = is_whole or (rest and _head(rest[-1]) == (base.ref.kind, base.ref.name))
+            mine.append(rest.pop() if is_there else None)
+        result.append(mine)
+    return None if rest else result
 
 
-def _matched(wanted: Sequence[_Head], heads: Sequence[_Head], texts: Sequence[str]) -> list[str | None]:
-    """The texts at the place of their base, None where a base was deleted.
-
-    Both are in one order.  Equal heads are sure; between two of them, kinds in order decide, which
-    is how a patch that renames and one that deletes can stand side by side.
-    """
-    result: list[str | None] = [None] * len(wanted)
-    matcher = SequenceMatcher(None, wanted, heads, autojunk=False)
-    for tag, low, high, first, last in matcher.get_opcodes():
-        if tag in {"equal", "replace"}:
-            position = first
-            for index in range(low, high):
-                if position < last and heads[position][0] == wanted[index][0]:
-                    result[index] = texts[position]
-                    position += 1
-    return result
-
-
-_Head = tuple[str, str, str]
-"""Kind, namespace and name."""
-
-
-def _head(text: str) -> _Head:
-    """Kind, namespace and name, read off the text: kustomize prints keys in order, two spaces deep."""
-    found = {"kind": "", "namespace": "", "name": ""}
+def _head(text: str) -> tuple[str, str]:
+    """Kind and name, read off the text: kustomize prints keys in order, two spaces deep."""
+    kind = name = ""
     in_metadata = False
     for line in text.splitlines():
         if line.startswith("kind: "):
-            found["kind"] = line[6:].strip("\"'")
+            kind = line[6:].strip("\"'")
         elif not line.startswith((" ", "-")):
             in_metadata = line == "metadata:"
-        elif in_metadata and line.startswith(("  name: ", "  namespace: ")):
-            key, _, value = line.strip().partition(": ")
-            found[key] = value.strip("\"'")
-    namespace = "" if found["kind"] in CLUSTER_SCOPED else found["namespace"] or "default"
-    return found["kind"], namespace, found["name"]
+        elif in_metadata and line.startswith("  name: "):
+            name = line[8:].strip("\"'")
+    return kind, name
 
 
 def _blame(program: Kustomize, used: Overlay, shard: Sequence[Unit], openapi: bytes, message: str) -> Finding:
@@ -576,7 +609,8 @@ def _blame(program: Kustomize, used: Overlay, shard: Sequence[Unit], openapi: by
 
     def complaint(overlay: Overlay) -> str:
         with _temporary_folder() as folder:
-            _stage(Path(folder), overlay, shard, openapi)
+            bases = [base for unit in shard for base in unit.bases]
+            _write(Path(folder), overlay, bases, [body for unit in shard for body in unit.bodies], openapi)
             try:
                 kustomize.build(program, Path(folder, overlay.top))
             except kustomize.BuildError as error:
@@ -687,15 +721,10 @@ def _near(wanted: Mapping[str, Any], known: Sequence[tuple[str, str, str]]) -> s
     return ""
 
 
-def _clash(rule: str, message: str, path: str, one: _Made, other: tuple[str, _Made]) -> Finding:
-    related = (Location(other[0], Span(*other[1].at), "the first one"),)
-    return Finding(rule, Severity.ERROR, message, Location(path, Span(*one.at)), related, cluster=one.cluster)
-
-
 def _merged(findings: Iterable[Finding]) -> list[Finding]:
     """Findings that several clusters share, told once with all their names."""
     groups: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
-    for finding in findings:
+    for finding in sorted(findings, key=lambda finding: finding.sort_key):
         groups[finding.rule, finding.message, finding.location, finding.object].append(finding)
     return [
         replace(group[0], cluster=", ".join(sorted({finding.cluster for finding in group} - {""})))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UnsetType
@@ -39,7 +40,7 @@ MANIFESTS = "manifests"
 HEADER = "# Rendered by paddlegen from {}; edit that file.\n"
 
 
-@dataclass(slots=True)
+@dataclass  # no slots: they leave no room for what is computed once
 class Unit:
     """One job or StorageSpec on one cluster, on its way through kustomize."""
 
@@ -51,18 +52,20 @@ class Unit:
     manifests: list[Manifest] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     is_broken: bool = False
+    key: bytes = b""
+    """What the cache knows it by."""
 
     @property
     def path(self) -> str:
         """The file a person edits."""
         return self.source.path
 
-    @property
+    @cached_property
     def bases(self) -> list[Base]:
         """Its objects as routing needs them."""
         return [_base(manifest.body) for manifest in self.manifests]
 
-    @property
+    @cached_property
     def bodies(self) -> list[str]:
         """Its objects as JSON, which is YAML that no reader can misread."""
         return [json.dumps(manifest.body, ensure_ascii=False) for manifest in self.manifests]
@@ -135,12 +138,6 @@ def _elsewhere(name: str, unit: Unit, shared: Contents) -> str:
     )
 
 
-def planned(unit: Unit) -> Iterator[tuple[str, ObjectRef]]:
-    """The paths and objects a unit has before kustomize sees them."""
-    for manifest in unit.manifests:
-        yield _path(unit, manifest, manifest.ref), manifest.ref
-
-
 def storage_unit(entry: StorageEntry, cluster: ClusterEntry) -> Unit:
     """A StorageSpec on a cluster."""
     storage = _storage(entry)
@@ -176,7 +173,9 @@ def finish(unit: Unit, texts: Sequence[str | None], overlay: Overlay) -> Iterato
     return iter(outputs)
 
 
+@lru_cache(maxsize=2048)
 def _read_back(text: str) -> tuple[dict[str, Any], ObjectRef]:
+    """An object kustomize printed; most objects of a job are the same on every cluster."""
     loaded, problems = documents.load(text, max_bytes=None)
     body = loaded[0].value if loaded and not problems else None
     try:

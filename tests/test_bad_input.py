@@ -102,7 +102,7 @@ CASES: dict[str, Case] = {
     ),
     "a key twice": job(ROLES + "  image: y\n", "jobs/a.yaml:8:3:", '"image" is there already on line 5'),
     "100,000 brackets": Case(
-        {"jobs/a.yaml": "[" * 100_000}, (("jobs/a.yaml:1:100:", "nest more than 100 deep"),)
+        {"jobs/a.yaml": "[" * 100_000}, (("jobs/a.yaml:1:101:", "nest more than 100 deep"),)
     ),
     "a billion laughs": Case(
         {
@@ -348,7 +348,7 @@ CASES: dict[str, Case] = {
         (("overlays/gpu/cluster.yaml:4:42:", 'write true or "on"'),),
     ),
     "a podTemplate's ambiguous scalar": job(
-        ROLES + "  podTemplate: {metadata: {labels: {a: no}}}\n", "jobs/a.yaml:8:40:", 'write false or "no"'
+        ROLES + "  podTemplate: {spec: {hostname: no}}\n", "jobs/a.yaml:8:34:", 'write false or "no"'
     ),
     # overlays
     "no kustomization": Case({K: None}, (("overlays/prod:", "has no kustomization.yaml"),)),

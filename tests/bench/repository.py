@@ -34,7 +34,7 @@ spec:
 _JOB = """\
 apiVersion: paddlegen.dev/v1
 kind: JobSpec
-metadata: {{name: job-{number}, namespace: team-{team}, labels: {{team: team-{team}}}}}
+metadata: {{name: job-{number}, namespace: paddle-system, labels: {{team: team-{team}}}}}
 spec:
   extends: [ps-cpu]
   params: {{trainers: {trainers}}}
@@ -72,10 +72,11 @@ def units(root: Path, cluster: str) -> list[Unit]:
     read = repository.read(root)
     profile = f"overlays/{cluster}/cluster.yaml"
     entry, _ = catalogue.read_cluster(cluster, profile, read.overlays[profile])
-    assert entry is not None
+    assert entry
     contents = [catalogue.read(path, data) for path, data in read.jobs.items()]
     templates = {t.value.metadata.name: t for c in contents for t in c.templates}
-    return [pipeline.job_unit(job, entry, templates, catalogue.Contents()) for c in contents for job in c.jobs]
+    nothing = catalogue.Contents()
+    return [pipeline.job_unit(job, entry, templates, nothing) for c in contents for job in c.jobs]
 
 
 def write_plain(root: Path, cluster: str, bases: Sequence[Unit], home: Path) -> Path:
