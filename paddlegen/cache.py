@@ -73,9 +73,7 @@ class Cache:
             with self._guarded() as connection:
                 if connection is not None:
                     found.update(connection.execute(query, batch))
-        return {
-            name: value[_SEAL:] for name, value in found.items() if value == _sealed(name, value[_SEAL:])
-        }
+        return {name: value[_SEAL:] for name, value in found.items() if value == _sealed(name, value[_SEAL:])}
 
     def put(self, values: Mapping[bytes, bytes]) -> None:
         """Keep values for later; where that is not possible, do nothing."""

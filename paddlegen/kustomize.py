@@ -270,7 +270,8 @@ def _message(complaint: str, returncode: int) -> str:
     said = complaint.strip().partition("\n\ngoroutine ")[0]  # a panic's stack is for its developers
     lines = [line for line in said.splitlines() if not line.startswith("# Warning:")]
     return (
-        "\n".join(lines).removeprefix("Error: ").removeprefix("panic: ") or f"kustomize ended with code {returncode} and said nothing"
+        "\n".join(lines).removeprefix("Error: ").removeprefix("panic: ")
+        or f"kustomize ended with code {returncode} and said nothing"
     )
 
 

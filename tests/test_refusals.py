@@ -373,6 +373,8 @@ def test_what_harms_nothing_is_allowed(spec: str) -> None:
     body = "".join(f"  {line}\n" for line in (IMAGE, *spec.splitlines()))
     text = f"apiVersion: paddlegen.dev/v1\nkind: JobSpec\nmetadata: {{name: job}}\nspec:\n{body}"
     contents = catalogue.read("jobs/job.yaml", text.encode())
-    units = [pipeline.job_unit(entry, cluster(operator()), {}, catalogue.Contents()) for entry in contents.jobs]
+    units = [
+        pipeline.job_unit(entry, cluster(operator()), {}, catalogue.Contents()) for entry in contents.jobs
+    ]
 
     assert [*contents.findings, *(finding for unit in units for finding in unit.findings)] == []
