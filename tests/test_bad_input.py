@@ -457,7 +457,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A rendered repository with the clusters of this one and a plain job."""
     shutil.copytree(ROOT / "overlays", tmp_path / "overlays")
     legacy = tmp_path / "overlays/legacy/cluster.yaml"
-    legacy.write_text(legacy.read_text().replace(", watchedNamespace: paddle-system", ""))
+    legacy.write_text(legacy.read_text().replace("0.2.0, watchedNamespace: paddle-system", "0.3.1"))
     shutil.copy(ROOT / "paddlegen.yaml", tmp_path)
     (tmp_path / "jobs").mkdir()
     (tmp_path / "jobs/base.yaml").write_text(HEAD.replace("ctr", "base") + ROLES)
