@@ -138,7 +138,7 @@ def built(text: str, where: ClusterEntry) -> list[Unit]:
 @given(job_specs, st.booleans(), overrides, profiles)
 def test_any_job_renders_or_is_refused_at_lines(
     spec: dict[str, Any],
-    sound: bool,  # noqa: FBT001  # hypothesis draws it
+    sound: bool,  # hypothesis draws it
     override: dict[str, Any],
     profile: dict[str, Any],
 ) -> None:

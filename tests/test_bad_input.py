@@ -3,7 +3,7 @@
 Each case writes files into a small repository and says what `check` answers: path, line, column, rule,
 and words of the message.  A case has exactly these findings: one mistake, one finding.
 """
-# ruff: noqa: E501, S108, S604, PLC1901  # a case reads best as a line
+# ruff: noqa: E501, S108  # a case reads best as a line
 
 from __future__ import annotations
 
@@ -734,7 +734,7 @@ def test_a_file_whose_spec_has_gone_is_told(repository: Path, capsys: pytest.Cap
 def test_manifests_that_are_no_folder_stop_the_run(
     as_link: bool,
     repository: Path,
-    capsys: pytest.CaptureFixture[str],  # noqa: FBT001
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (repository / "manifests").rename(repository / "m")
     if as_link:
@@ -824,7 +824,7 @@ def test_a_full_temporary_disk_leaves_the_tree_as_it_was(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def full(*_: object, **__: object) -> int:
-        raise OSError(28, "No space left on device", "/tmp/x")  # noqa: S108
+        raise OSError(28, "No space left on device", "/tmp/x")
 
     write(repository, {"jobs/a.yaml": HEAD + ROLES})
     before = snapshot(repository)

@@ -39,7 +39,7 @@ def test_a_decimal_exponent_is_no_suffix(number: tuple[str, int, int | None], ex
 
 
 @given(st.integers(0, 10**13), st.sampled_from(["n", "m", "", "k", "Ki", "Mi", "Gi"]), st.booleans())
-def test_what_is_shown_is_the_same_quantity(number: int, suffix: str, binary: bool) -> None:  # noqa: FBT001
+def test_what_is_shown_is_the_same_quantity(number: int, suffix: str, binary: bool) -> None:
     value = quantity.parse(f"{number}{suffix}")
 
     assert quantity.parse(quantity.show(value, binary=binary)) == value
@@ -59,7 +59,7 @@ def test_what_is_shown_is_the_same_quantity(number: int, suffix: str, binary: bo
         ("1n", False, "1n"),
     ],
 )
-def test_a_quantity_is_shown_the_short_way(text: str | float, binary: bool, shown: str) -> None:  # noqa: FBT001
+def test_a_quantity_is_shown_the_short_way(text: str | float, binary: bool, shown: str) -> None:
     assert quantity.show(quantity.parse(text), binary=binary) == shown
 
 

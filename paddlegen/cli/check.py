@@ -30,7 +30,7 @@ def main(
     root: options.Root = None,
     format_: options.Format = None,
     fail_on: Annotated[FailOn, typer.Option(help="The least severity that fails the check.")] = FailOn.ERROR,
-    cache: options.UseCache = True,  # noqa: FBT002  # typer's signature
+    cache: options.UseCache = True,  # typer's signature
 ) -> int:
     """Check specs, manifests, schemas and policies.
 

@@ -37,7 +37,7 @@ class Kind(StrEnum):
     STORAGE = "storage"
 
 
-def main(  # noqa: PLR0913, PLR0917  # typer's signature
+def main(  # typer's signature
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the job or storage.")],
     kind: Annotated[
         Kind | None,

@@ -26,7 +26,7 @@ def main(
     cluster: options.Clusters = None,
     root: options.Root = None,
     format_: options.Format = None,
-    cache: options.UseCache = True,  # noqa: FBT002  # typer's signature
+    cache: options.UseCache = True,  # typer's signature
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be written, and write nothing.")
     ] = False,

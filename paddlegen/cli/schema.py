@@ -43,7 +43,7 @@ def main(
             autocompletion=_names_beginning_with,
         ),
     ] = None,
-    write: Annotated[  # noqa: FBT002  # typer's signature
+    write: Annotated[  # typer's signature
         bool, typer.Option("--write", help="Write all of them to schemas/ of the repository instead.")
     ] = False,
     root: options.Root = None,

@@ -33,7 +33,7 @@ class _Part(
     """A part of the profile; what is absent is unknown unless a default is named."""
 
 
-class PaddleOperator(_Part):
+class PaddleOperator(_Part, frozen=True):
     """The paddle-operator and the flags it runs with."""
 
     version: Annotated[PaddleOperatorVersion, Meta(description="Release of paddle-operator.")] = "0.3.5"
@@ -48,7 +48,7 @@ class PaddleOperator(_Part):
     etcd_server: Annotated[str, Meta(description="`--etcd-server` (0.3.0 to 0.3.2).")] = ""
 
 
-class Component(_Part):
+class Component(_Part, frozen=True):
     """Another controller of the cluster."""
 
     version: Annotated[Version | UnsetType, Meta(description="Its release.", examples=["v1.12.0"])] = UNSET
@@ -57,17 +57,17 @@ class Component(_Part):
     ] = UNSET
 
 
-class TrainingOperator(Component):
+class TrainingOperator(Component, frozen=True):
     """The Kubeflow training-operator."""
 
     gang_scheduler_name: Annotated[str | UnsetType, Meta(description="`--gang-scheduler-name`.")] = UNSET
 
 
-class Edl(Component):
+class Edl(Component, frozen=True):
     """The EDL controller."""
 
 
-class Argocd(_Part):
+class Argocd(_Part, frozen=True):
     """The Argo CD that syncs this cluster."""
 
     version: Annotated[
@@ -97,7 +97,7 @@ class Argocd(_Part):
     ] = UNSET
 
 
-class Queue(_Part):
+class Queue(_Part, frozen=True):
     """A Volcano queue."""
 
     name: Annotated[str, Meta(description="The queue's name.", examples=["default"])]
@@ -110,7 +110,7 @@ class Queue(_Part):
     ] = UNSET
 
 
-class NodePool(_Part):
+class NodePool(_Part, frozen=True):
     """Nodes that are alike."""
 
     name: Annotated[str, Meta(description="The pool's name.", examples=["p100"])]
@@ -135,7 +135,7 @@ class NodePool(_Part):
     ] = UNSET
 
 
-class Namespace(_Part):
+class Namespace(_Part, frozen=True):
     """What a namespace enforces."""
 
     name: Annotated[Name, Meta(description="The namespace.", examples=["ads"])]
@@ -159,7 +159,7 @@ class Namespace(_Part):
     ] = UNSET
 
 
-class ClusterBody(_Part):
+class ClusterBody(_Part, frozen=True):
     """The `spec` of a cluster profile."""
 
     kubernetes: Annotated[
@@ -211,13 +211,13 @@ class ClusterBody(_Part):
     ] = UNSET
 
 
-class ClusterMetadata(_Part):
+class ClusterMetadata(_Part, frozen=True):
     """Who the cluster is: the folder says so, a name here must repeat it."""
 
     name: Annotated[Name | UnsetType, Meta(description="The folder's name, once more.")] = UNSET
 
 
-class ClusterProfile(_Part):
+class ClusterProfile(_Part, frozen=True):
     """A cluster jobs are rendered for."""
 
     api_version: Annotated[Literal["paddlegen.dev/v1"], Meta(description="The version of this schema.")]

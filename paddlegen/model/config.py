@@ -13,7 +13,7 @@ class _Part(
     """A part of the settings; what is absent has its default."""
 
 
-class ConfigBody(_Part):
+class ConfigBody(_Part, frozen=True):
     """The `spec` of paddlegen.yaml."""
 
     kustomize: Annotated[
@@ -25,7 +25,7 @@ class ConfigBody(_Part):
     ] = UNSET
 
 
-class Config(_Part):
+class Config(_Part, frozen=True):
     """The settings of a repository; the file marks its root."""
 
     api_version: Annotated[Literal["paddlegen.dev/v1"], Meta(description="The version of this schema.")]

@@ -64,7 +64,7 @@ class _Part(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", omi
     """A part of a spec: every field may be absent, an absent field is UNSET."""
 
 
-class Metadata(_Part, kw_only=True):
+class Metadata(_Part, frozen=True, kw_only=True):
     """Who the job is."""
 
     name: Annotated[
@@ -82,14 +82,14 @@ class Metadata(_Part, kw_only=True):
     annotations: Annotated[Labels | UnsetType, Meta(description="Annotations of the job object.")] = UNSET
 
 
-class SecretKey(_Part, kw_only=True):
+class SecretKey(_Part, frozen=True, kw_only=True):
     """One key of a Secret."""
 
     name: Annotated[ObjectName, Meta(description="The Secret, in the job's namespace.", examples=["hub"])]
     key: Annotated[str, Meta(description="The key whose value is taken.", examples=["token"])]
 
 
-class EnvSource(_Part):
+class EnvSource(_Part, frozen=True):
     """An environment value that the cluster supplies."""
 
     secret: Annotated[SecretKey | UnsetType, Meta(description="One key of a Secret.")] = UNSET
@@ -98,7 +98,7 @@ class EnvSource(_Part):
     ] = UNSET
 
 
-class Port(_Part, kw_only=True):
+class Port(_Part, frozen=True, kw_only=True):
     """A port the container listens on."""
 
     port: Annotated[int, Meta(ge=1, le=65535, description="The port's number.", examples=[8040])]
@@ -108,7 +108,7 @@ class Port(_Part, kw_only=True):
     protocol: Annotated[Literal["TCP", "UDP", "SCTP"] | UnsetType, Meta(description="TCP if absent.")] = UNSET
 
 
-class Nfs(_Part, kw_only=True):
+class Nfs(_Part, frozen=True, kw_only=True):
     """An NFS export."""
 
     server: Annotated[
@@ -120,7 +120,7 @@ class Nfs(_Part, kw_only=True):
     )
 
 
-class HostPath(_Part, kw_only=True):
+class HostPath(_Part, frozen=True, kw_only=True):
     """A directory of the node."""
 
     path: Annotated[MountPath, Meta(description="The directory on the node.", examples=["/data/samples"])]
@@ -142,7 +142,7 @@ class HostPath(_Part, kw_only=True):
     ] = UNSET
 
 
-class Csi(_Part, kw_only=True):
+class Csi(_Part, frozen=True, kw_only=True):
     """A volume of a CSI driver."""
 
     driver: Annotated[str, Meta(description="The driver's name.", examples=["nas.csi.example.com"])]
@@ -172,7 +172,7 @@ class Csi(_Part, kw_only=True):
     ] = UNSET
 
 
-class _Volume(_Part, kw_only=True):
+class _Volume(_Part, frozen=True, kw_only=True):
     """Where data lives, and the claim through which pods reach it."""
 
     nfs: Annotated[
@@ -214,7 +214,7 @@ class _Volume(_Part, kw_only=True):
     ] = UNSET
 
 
-class Mount(_Volume, kw_only=True):
+class Mount(_Volume, frozen=True, kw_only=True):
     """Storage a role mounts: a StorageSpec by name (`use`), or a volume described in place."""
 
     mount_path: Annotated[MountPath, Meta(description="Where the container sees it.", examples=["/nas"])]
@@ -235,7 +235,7 @@ class Mount(_Volume, kw_only=True):
     read_only: Annotated[bool | UnsetType, Meta(description="Whether the container may only read.")] = UNSET
 
 
-class RoleFields(_Part, kw_only=True):
+class RoleFields(_Part, frozen=True, kw_only=True):
     """Everything a role may say, and the job for all its roles."""
 
     image: Annotated[
@@ -357,7 +357,7 @@ class RoleFields(_Part, kw_only=True):
     ] = UNSET
 
 
-class Role(RoleFields, kw_only=True):
+class Role(RoleFields, frozen=True, kw_only=True):
     """One role of the job."""
 
     replicas: Annotated[Count | UnsetType, Meta(description="How many pods; 1 if absent.", examples=[2])] = (
@@ -371,7 +371,7 @@ class Role(RoleFields, kw_only=True):
     ] = UNSET
 
 
-class Roles(_Part, kw_only=True):
+class Roles(_Part, frozen=True, kw_only=True):
     """The roles of a Paddle job."""
 
     ps: Annotated[Role | UnsetType, Meta(description="Parameter servers.")] = UNSET
@@ -379,7 +379,7 @@ class Roles(_Part, kw_only=True):
     heter: Annotated[Role | UnsetType, Meta(description="Heterogeneous trainers.")] = UNSET
 
 
-class Scheduling(_Part, kw_only=True):
+class Scheduling(_Part, frozen=True, kw_only=True):
     """How the pods get onto nodes together."""
 
     gang: Annotated[
@@ -392,7 +392,7 @@ class Scheduling(_Part, kw_only=True):
     ] = UNSET
 
 
-class Elastic(_Part, kw_only=True):
+class Elastic(_Part, frozen=True, kw_only=True):
     """Elastic training of a Collective job."""
 
     server: Annotated[
@@ -404,7 +404,7 @@ class Elastic(_Part, kw_only=True):
     ] = UNSET
 
 
-class JobFields(RoleFields, kw_only=True):
+class JobFields(RoleFields, frozen=True, kw_only=True):
     """A job, whole or in part: what JobSpec, JobTemplate and `overrides` share."""
 
     roles: Annotated[
@@ -429,7 +429,7 @@ class JobFields(RoleFields, kw_only=True):
     ] = UNSET
 
 
-class JobBody(JobFields, kw_only=True):
+class JobBody(JobFields, frozen=True, kw_only=True):
     """The `spec` of a JobSpec."""
 
     clusters: Annotated[
@@ -455,7 +455,7 @@ class JobBody(JobFields, kw_only=True):
     ] = UNSET
 
 
-class JobSpec(_Part, kw_only=True):
+class JobSpec(_Part, frozen=True, kw_only=True):
     """A PaddlePaddle training job."""
 
     api_version: Annotated[Literal["paddlegen.dev/v1"], Meta(description="The version of this schema.")]
@@ -464,7 +464,7 @@ class JobSpec(_Part, kw_only=True):
     spec: Annotated[JobBody, Meta(description="What the job runs, and how.")]
 
 
-class Param(_Part, kw_only=True):
+class Param(_Part, frozen=True, kw_only=True):
     """A declared parameter of a template."""
 
     type: Annotated[
@@ -478,7 +478,7 @@ class Param(_Part, kw_only=True):
     ] = UNSET
 
 
-class TemplateBody(JobFields, kw_only=True):
+class TemplateBody(JobFields, frozen=True, kw_only=True):
     """The `spec` of a JobTemplate: any part of a job."""
 
     params: Annotated[
@@ -489,7 +489,7 @@ class TemplateBody(JobFields, kw_only=True):
     ] = UNSET
 
 
-class TemplateMetadata(_Part, kw_only=True):
+class TemplateMetadata(_Part, frozen=True, kw_only=True):
     """Who the template is."""
 
     name: Annotated[
@@ -500,7 +500,7 @@ class TemplateMetadata(_Part, kw_only=True):
     ] = UNSET
 
 
-class JobTemplate(_Part, kw_only=True):
+class JobTemplate(_Part, frozen=True, kw_only=True):
     """A partial job that job specs extend."""
 
     api_version: Annotated[Literal["paddlegen.dev/v1"], Meta(description="The version of this schema.")]
@@ -509,7 +509,7 @@ class JobTemplate(_Part, kw_only=True):
     spec: Annotated[TemplateBody, Meta(description="The part of a job that is shared.")]
 
 
-class StorageBody(_Volume, kw_only=True):
+class StorageBody(_Volume, frozen=True, kw_only=True):
     """The `spec` of a StorageSpec."""
 
     clusters: Annotated[
@@ -518,7 +518,7 @@ class StorageBody(_Volume, kw_only=True):
     ] = UNSET
 
 
-class StorageSpec(_Part, kw_only=True):
+class StorageSpec(_Part, frozen=True, kw_only=True):
     """A PersistentVolume and claim that several jobs share and that outlive them."""
 
     api_version: Annotated[Literal["paddlegen.dev/v1"], Meta(description="The version of this schema.")]

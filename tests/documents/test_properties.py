@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from paddlegen.documents import Problem, embedded_all, load, loads, scalar_text, span, walk
-from paddlegen.model.report import Span
 from paddlegen.documents.positions import Lines
+from paddlegen.model.report import Span
 
 PLAIN = (dict, list, str, int, float, bool, type(None))
 
@@ -212,7 +212,7 @@ values = st.recursive(
 
 
 @given(st.dictionaries(words, values, max_size=5), st.sampled_from([None, True, False]))
-def test_what_pyyaml_writes_is_read_back(value: dict[str, object], flow: bool | None) -> None:  # noqa: FBT001
+def test_what_pyyaml_writes_is_read_back(value: dict[str, object], flow: bool | None) -> None:
     text = yaml.safe_dump(value, default_flow_style=flow, allow_unicode=True)
     documents, problems = load(text)
     if not problems:  # PyYAML leaves the strings y and n plain
