@@ -36,13 +36,14 @@ class Lifetime:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field as it looks for a stretch of versions."""
+    """A field as it looks for a stretch of versions; `empty` says that the empty text counts as left out."""
 
     type: Type
     required: bool
     lifetime: Lifetime
     keys: tuple[str, ...] = ()
     default: str = ""
+    empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Table:
     """A table file."""
 
     def __init__(self, text: str) -> None:
-        blocks = (block for block in text.split("\n\n") if block and not block.startswith("#"))
+        blocks = (block for block in text.rstrip().split("\n\n") if block and not block.startswith("#"))
         self._blocks = {block[: _end(block)]: block for block in blocks}
         self._fields: dict[str, Mapping[str, tuple[Field, ...]]] = {}
 
@@ -91,6 +92,11 @@ def load(name: str) -> Table:
     """A table of the package by its file name."""
     path = resources.files("paddlegen") / "schemas" / f"{name}.table"
     return Table(path.read_text(encoding="utf-8"))
+
+
+def shown(version: Version) -> str:
+    """`1.33`."""
+    return ".".join(str(part) for part in version)
 
 
 def _end(block: str) -> int:
