@@ -128,6 +128,7 @@ CUSTOM_KINDS: Final = (
             Column("QUEUE", "string", ".spec.queue", priority=1),
         ),
         status=True,
+        pods=(((1, 16), (1, 36)),),
         capped=(1, 9),
     ),
     CustomKind(

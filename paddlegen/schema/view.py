@@ -30,12 +30,22 @@ class View:
     """The types of a kind with the fields of one cluster.
 
     `custom` tells what a CRD defines from what the API server has built in: the one takes no fractions where the
-    other does, and no null in a list.
+    other does, and no null in a list.  `published` leaves out what the API server checks beyond its schemas, as a
+    CRD must.
     """
 
-    def __init__(self, profile: Profile, api_version: str, kind: str, root: str, custom: CustomKind | None) -> None:
+    def __init__(
+        self,
+        profile: Profile,
+        api_version: str,
+        kind: str,
+        root: str,
+        custom: CustomKind | None,
+        *,
+        published: bool = False,
+    ) -> None:
         self.profile, self.api_version, self.kind, self.root = profile, api_version, kind, root
-        self.custom = custom
+        self.custom, self.published = custom, published
         self._kubernetes, self._values = load("kubernetes"), load("kubernetes-values")
         self._own = load(f"kinds/{custom.table}") if custom else None
         self.release = _release(profile, custom) if custom else ()
@@ -97,7 +107,8 @@ class View:
         if self.custom and name != self.root and current.type == Ref(OBJECT_META):
             return replace(current, type=Ref(EMBEDDED_META))
         lookup = OBJECT_META if name == EMBEDDED_META else name
-        if lookup not in self._values or (self._own is not None and name in self._own):
+        own = self._own is not None and name in self._own and name != EMBEDDED_META
+        if self.published or own or lookup not in self._values:
             return current
         narrower = self._values.fields(lookup).get(field, ())
         for one in narrower:
@@ -112,13 +123,11 @@ def is_listed(api_version: str, kind: str) -> bool:
 
 
 @lru_cache(maxsize=512)
-def view(profile: Profile, api_version: str, kind: str) -> View | None:
+def view(profile: Profile, api_version: str, kind: str, *, published: bool = False) -> View | None:
     """The kind as the cluster sees it; None where no table lists its fields."""
     custom = BY_NAME.get((api_version, kind))
-    if custom is not None:
-        return View(profile, api_version, kind, custom.type, custom)
-    root = _builtin().get((api_version, kind))
-    return None if root is None else View(profile, api_version, kind, root, None)
+    root = custom.type if custom is not None else _builtin().get((api_version, kind))
+    return None if root is None else View(profile, api_version, kind, root, custom, published=published)
 
 
 @lru_cache(maxsize=1)
