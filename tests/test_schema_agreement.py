@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import copy
-from functools import cache
+import json
+import re
 from importlib import resources
 from random import Random
 from typing import Any
 
+import kubernetes_validate
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema_rs import Draft202012Validator
 from schema_objects import make, spoil
 
 from paddlegen.schema import Profile
-from paddlegen.schema.compiled import is_valid
+from paddlegen.schema.compiled import is_valid, json_schema
 from paddlegen.schema.explain import explain
 from paddlegen.schema.kinds import CUSTOM_KINDS
-from paddlegen.schema.table import load
 from paddlegen.schema.view import View, view
 
 OLD = Profile((1, 15), "v1beta1", (("paddle-operator", (0, 2, 0)), ("volcano", (1, 4)), ("argocd", (1, 8))))
@@ -65,3 +67,75 @@ def test_an_object_is_refused_exactly_if_there_is_something_to_say(name: tuple[s
         assert is_valid(profile, *name, body) == (said == []), said
         assert body == before
         assert all(one.message and one.rule for one in said)
+
+
+# kubernetes-validate: the package our Kubernetes table is pruned from.
+
+COMPARED = {
+    ("v1", "Pod"): "core.v1.Pod",
+    ("v1", "PersistentVolume"): "core.v1.PersistentVolume",
+    ("v1", "PersistentVolumeClaim"): "core.v1.PersistentVolumeClaim",
+    ("apps/v1", "Deployment"): "apps.v1.Deployment",
+}
+STRICTER_HERE = {
+    r"needs a mapping with a name|metadata has no name": "the server stores nothing without a name",
+    r"^metadata\.name is .* names-well-formed$": "the server checks names in Go",
+    r" quantities-parse$": "the server parses quantities in Go",
+    r"write a time such as": "the server parses times in Go",
+    r"is empty; write a mapping": "an empty item in a list of objects is a mistake whatever it decodes to",
+    r"write a number of fewer digits": "an int32 has 32 bits; the schema's format is not checked there",
+}
+STRICTER_THERE = {
+    r"null is valid under more than one": "their oneOf refuses null where the server takes it",
+    r"^/status": "we do not look into a status",
+}
+
+
+def their_definitions(minor: int) -> dict[str, Any]:
+    """The strict schema of one version that kubernetes-validate bundles."""
+    schemas = resources.files("kubernetes_validate") / "kubernetes-json-schema"
+    text = (schemas / f"v1.{minor}.0-local-strict" / "_definitions.json").read_text(encoding="utf-8")
+    definitions: dict[str, Any] = json.loads(text)["$defs"]
+    return definitions
+
+
+@pytest.mark.parametrize("minor", range(25, 38))
+def test_published_schemas_and_kubernetes_validate_give_the_same_verdict(minor: int) -> None:
+    definitions = their_definitions(minor)
+    for name, definition in COMPARED.items():
+        seen = view(Profile((1, minor)), *name, published=True)
+        assert seen is not None
+        ours = Draft202012Validator(json_schema(seen))
+        theirs = Draft202012Validator({"$defs": definitions, "$ref": f"#/$defs/io.k8s.api.{definition}"})
+        refused = 0
+        for seed in range(150):
+            random = Random(seed)
+            body = make(random, seen)
+            body = spoil(random, body, 1) if seed % 3 else body
+            refused += not theirs.is_valid(body)
+            if ours.is_valid(body) != theirs.is_valid(body):
+                here = [f"{one.message} {one.rule}" for one in explain(seen, body)]
+                there = ["/" + "/".join(map(str, e.instance_path)) + e.message for e in theirs.iter_errors(body)]
+                listed = [(text, STRICTER_HERE) for text in here] + [(text, STRICTER_THERE) for text in there]
+                assert [text for text, reasons in listed if not any(re.search(r, text) for r in reasons)] == []
+        assert refused > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("minor", [25, 31, 37])
+def test_what_we_accept_kubernetes_validate_accepts(minor: int) -> None:
+    """Through its own front door, which takes milliseconds for each object."""
+    for name in COMPARED:
+        seen = the_view(Profile((1, minor)), name)
+        for seed in range(10):
+            kubernetes_validate.validate(make(Random(seed), seen), f"1.{minor}", strict=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("minor", "field"), [(25, "resizePolicy"), (26, "resizePolicy"), (33, "imagee")])
+def test_a_field_that_kubernetes_validate_does_not_know_is_a_finding_here(minor: int, field: str) -> None:
+    container = {"name": "a", field: []}
+    body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [container]}}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(body, f"1.{minor}", strict=True)
+    assert [one.path[-1] for one in explain(the_view(Profile((1, minor)), ("v1", "Pod")), body)] == [field]

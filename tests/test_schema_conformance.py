@@ -215,7 +215,7 @@ def _ours(kind: Type) -> dict[str, Any]:
             return {"minItems": least, "maxItems": most}
         case Scalar(leaf, Bounds(least, most)):
             if "string" in leaf.types:
-                pattern = QUANTITY if leaf.name == "quantity" else leaf.pattern
+                pattern = {"quantity": QUANTITY, "time": ""}.get(leaf.name, leaf.pattern)
                 return {"minLength": least, "maxLength": most or leaf.longest, "pattern": pattern}
             width = leaf.name if leaf.name in ("int32", "int64") else None
             return {"format": width, "minimum": least, "maximum": most}

@@ -37,6 +37,7 @@ _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(?:\.{_LABEL})*"
 _WORD = r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 _QUANTITY = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+|[numkMGTPE]|[KMGTPE]i)?"
+_TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})"
 _PORT_NAME = r"(?:[0-9]+-)*[0-9]*[a-z](?:-?[a-z0-9])*"
 _ENV_FIRST, _ENV = r"[-_a-zA-Z]", r"[-._a-zA-Z0-9]*"
 
@@ -47,7 +48,7 @@ _ALL = (
     Leaf("int32", ("integer",), "a whole number", least=-(2**31), most=2**31 - 1),
     Leaf("int64", ("integer",), "a whole number", least=-(2**63), most=2**63 - 1),
     Leaf("number", ("number",), "a number"),
-    Leaf("time", ("string",), "a time such as 2024-01-31T12:00:00Z"),
+    Leaf("time", ("string",), "a time such as 2024-01-31T12:00:00Z", _TIME),
     Leaf("bytes", ("string",), "base64 (or put plain text into stringData)", r"[A-Za-z0-9+/=\r\n]*"),
     Leaf(
         "quantity",
