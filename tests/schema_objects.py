@@ -30,7 +30,29 @@ TEXTS = {
     "quantity": ["1", "500m", "16Gi", "1e3", "-.5"],
     "time": ["2024-01-31T12:00:00Z"],
 }
-ODD = ["", "x y", "-a", "A" * 64, "8Gib", "never", "80", "a--b", -1, 0, 70000, 2**40, 0.5, 1.0, True, None, [], {}, [None], {"a": None}, [{}]]
+ODD = [
+    "",
+    "x y",
+    "-a",
+    "A" * 64,
+    "8Gib",
+    "never",
+    "80",
+    "a--b",
+    -1,
+    0,
+    70000,
+    2**40,
+    0.5,
+    1.0,
+    True,
+    None,
+    [],
+    {},
+    [None],
+    {"a": None},
+    [{}],
+]
 WORDS = ["nodeSelector", "name", "imagee", "replicas", "x-y", "volumes"]
 
 

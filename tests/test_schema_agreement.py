@@ -129,9 +129,13 @@ def test_published_schemas_and_kubernetes_validate_give_the_same_verdict(minor: 
             refused += not theirs.is_valid(body)
             if ours.is_valid(body) != theirs.is_valid(body):
                 here = [f"{one.message} {one.rule}" for one in explain(seen, body)]
-                there = ["/" + "/".join(map(str, e.instance_path)) + e.message for e in theirs.iter_errors(body)]
+                there = [
+                    "/" + "/".join(map(str, e.instance_path)) + e.message for e in theirs.iter_errors(body)
+                ]
                 listed = [(text, stricter) for text in here] + [(text, STRICTER_THERE) for text in there]
-                assert [text for text, reasons in listed if not any(re.search(r, text) for r in reasons)] == []
+                assert [
+                    text for text, reasons in listed if not any(re.search(r, text) for r in reasons)
+                ] == []
         assert refused > 20
 
 

@@ -35,8 +35,11 @@ PODS = {"batch.volcano.sh_jobs.v1beta1": (1, 29)}
 
 EMBEDDED = r"\.(template|volumeClaimTemplate)\.metadata\."
 ACCEPTED = {
-    EMBEDDED + r"creationTimestamp: only here": "Go writes `creationTimestamp: null` into every template; null says nothing",
-    r"v1beta1: .*" + EMBEDDED + r"\w+: only here": "a v1beta1 CRD keeps any metadata, and these five are what operators read",
+    EMBEDDED
+    + r"creationTimestamp: only here": "Go writes `creationTimestamp: null` into every template; null says nothing",
+    r"v1beta1: .*"
+    + EMBEDDED
+    + r"\w+: only here": "a v1beta1 CRD keeps any metadata, and these five are what operators read",
     r"\.spec\..*template\.spec\..*: default '' here": "the server fills the same defaults into the pods made of the template",
     r"queues\.v1beta1: columns": "a column more or less takes nothing away; the v1beta1 copy is older than `parent`",
     r"application-crd: \.operation: not looked into": "Argo CD writes it to ask itself for a sync",
@@ -95,7 +98,12 @@ def differences(path: Path) -> Iterator[str]:
     api_version = f"{crd.spec['group']}/{crd.version['name']}"
     kind = BY_NAME[api_version, names["kind"]]
     pods = PODS.get(name, (1, 37))
-    seen = view(Profile(pods, "v1" if crd.flavour == "v1" else "v1beta1", RELEASES), api_version, kind.kind, published=True)
+    seen = view(
+        Profile(pods, "v1" if crd.flavour == "v1" else "v1beta1", RELEASES),
+        api_version,
+        kind.kind,
+        published=True,
+    )
     assert seen is not None
     for difference in (*_meta(kind, crd), *_object(seen, seen.root, crd.schema, "")):
         yield f"{name}: {difference}"
@@ -105,7 +113,8 @@ def _meta(kind: CustomKind, crd: Crd) -> Iterator[str]:
     names = crd.spec["names"]
     path = "JSONPath" if crd.flavour == "v1beta1" else "jsonPath"
     columns = tuple(
-        (c["name"], c["type"], c[path], c.get("priority", 0)) for c in crd.part("additionalPrinterColumns") or ()
+        (c["name"], c["type"], c[path], c.get("priority", 0))
+        for c in crd.part("additionalPrinterColumns") or ()
     )
     subresources = crd.part("subresources") or {}
     scale = subresources.get("scale") or {}
@@ -191,7 +200,17 @@ def _json_type(kind: Type) -> str:
 
 def _bounds(kind: Type, node: dict[str, Any], at: str) -> Iterator[str]:
     mine = {key: value for key, value in _ours(kind).items() if value not in (None, "")}
-    keys = ("enum", "format", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern")
+    keys = (
+        "enum",
+        "format",
+        "minimum",
+        "maximum",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "pattern",
+    )
     theirs = {key: node[key] for key in keys if key in node}
     if theirs.get("format") in ("date-time", "byte", "double"):
         theirs.pop("format")
@@ -227,7 +246,9 @@ def _accepted(difference: str) -> str | None:
     return next((pattern for pattern in ACCEPTED if re.search(pattern, difference)), None)
 
 
-needs_corpus = pytest.mark.skipif(not (CORPUS / "crds").is_dir(), reason=f"no CRDs to compare with in {CORPUS}")
+needs_corpus = pytest.mark.skipif(
+    not (CORPUS / "crds").is_dir(), reason=f"no CRDs to compare with in {CORPUS}"
+)
 
 
 @needs_corpus
@@ -256,14 +277,22 @@ def test_every_accepted_difference_is_still_there_and_they_are_few() -> None:
         (lambda spec: spec["properties"].pop("intranet"), ".spec.intranet: only here"),
         (lambda spec: spec["properties"].update(mode={"type": "string"}), ".spec.mode: only there"),
         (lambda spec: spec.update(required=["worker"]), ".spec.worker: required there only"),
-        (lambda spec: spec["properties"]["elastic"].update(type="string"), ".spec.elastic: integer here, string there"),
-        (lambda spec: spec["properties"]["elastic"].update(minimum=0), ".spec.elastic: minimum None here, 0 there"),
+        (
+            lambda spec: spec["properties"]["elastic"].update(type="string"),
+            ".spec.elastic: integer here, string there",
+        ),
+        (
+            lambda spec: spec["properties"]["elastic"].update(minimum=0),
+            ".spec.elastic: minimum None here, 0 there",
+        ),
         (
             lambda spec: spec["properties"]["intranet"].update(enum=["PodIP"]),
             ".spec.intranet: enum None here, ['PodIP'] there",
         ),
         (
-            lambda spec: spec["properties"]["ps"]["properties"]["template"]["properties"]["spec"]["properties"].pop("os"),
+            lambda spec: spec["properties"]["ps"]["properties"]["template"]["properties"]["spec"][
+                "properties"
+            ].pop("os"),
             ".spec.ps.template.spec.os: only here",
         ),
     ],

@@ -23,7 +23,11 @@ EXPECTED = {
 """Everything the schemas find in the corpus on a current cluster."""
 
 EXPECTED_ON_LEGACY = EXPECTED | {
-    ("paddle-operator/wide_and_deep_volcano.yaml", 8, "fields-known-to-cluster"),  # schedulingPolicy is of 0.3.0
+    (
+        "paddle-operator/wide_and_deep_volcano.yaml",
+        8,
+        "fields-known-to-cluster",
+    ),  # schedulingPolicy is of 0.3.0
 }
 
 needs_corpus = pytest.mark.skipif(not (CORPUS / "seeds").is_dir(), reason=f"no corpus in {CORPUS}")
@@ -40,9 +44,13 @@ def corpus() -> list[Document]:
 
 @needs_corpus
 @pytest.mark.parametrize(("profile", "expected"), [(CURRENT, EXPECTED), (LEGACY, EXPECTED_ON_LEGACY)])
-def test_the_corpus_has_exactly_these_schema_findings(profile: Profile, expected: set[tuple[str, int, str]]) -> None:
+def test_the_corpus_has_exactly_these_schema_findings(
+    profile: Profile, expected: set[tuple[str, int, str]]
+) -> None:
     found = check_documents(corpus(), profile).findings
-    assert {(one.location.path, one.location.span.line, one.rule) for one in found if one.location.span} == expected
+    assert {
+        (one.location.path, one.location.span.line, one.rule) for one in found if one.location.span
+    } == expected
     assert len(found) == len(expected)
 
 

@@ -9,7 +9,9 @@ import yaml
 
 from paddlegen.schema import Profile, validate
 
-V1 = Profile((1, 33), "v1", (("paddle-operator", (0, 3, 5)), ("volcano", (1, 11)), ("training-operator", (1, 6))))
+V1 = Profile(
+    (1, 33), "v1", (("paddle-operator", (0, 3, 5)), ("volcano", (1, 11)), ("training-operator", (1, 6)))
+)
 V1BETA1 = Profile((1, 15), "v1beta1", (("paddle-operator", (0, 2, 0)),))
 
 PADDLE = """
@@ -56,8 +58,16 @@ def test_a_sound_job_has_nothing_to_be_said_of() -> None:
     ("part", "line", "message"),
     [
         ("spec", "cleanPolicy: Never", "cleanPolicy is no field of spec; did you mean cleanPodPolicy?"),
-        ("spec", "clean_pod_policy: Never", "clean_pod_policy is no field of spec; did you mean cleanPodPolicy?"),
-        ("spec", "schedulerName: volcano", f"schedulerName is no field of spec; it belongs at {TEMPLATE}.schedulerName"),
+        (
+            "spec",
+            "clean_pod_policy: Never",
+            "clean_pod_policy is no field of spec; did you mean cleanPodPolicy?",
+        ),
+        (
+            "spec",
+            "schedulerName: volcano",
+            f"schedulerName is no field of spec; it belongs at {TEMPLATE}.schedulerName",
+        ),
         (
             "role",
             "nodeSelector: {a: b}",
@@ -73,7 +83,11 @@ def test_a_sound_job_has_nothing_to_be_said_of() -> None:
             "resources: {limits: {cpu: 1}}",
             f"resources is no field of spec.worker; it belongs at {TEMPLATE}.containers[0].resources",
         ),
-        ("role", "image: a", f"image is no field of spec.worker; it belongs at {TEMPLATE}.containers[0].image"),
+        (
+            "role",
+            "image: a",
+            f"image is no field of spec.worker; it belongs at {TEMPLATE}.containers[0].image",
+        ),
         (
             "container",
             "volumes: []",
@@ -99,7 +113,11 @@ def test_a_sound_job_has_nothing_to_be_said_of() -> None:
         ("spec", "ps: {}", "spec.ps has no replicas; it needs one"),
         ("spec", "ps: 3", "spec.ps is 3; write a mapping"),
         ("spec", 'elastic: "1"', 'spec.elastic is "1"; write a whole number'),
-        ("pod", "restartPolicy: never", f'{TEMPLATE}.restartPolicy is "never"; write Always, OnFailure or Never; did you mean Never?'),
+        (
+            "pod",
+            "restartPolicy: never",
+            f'{TEMPLATE}.restartPolicy is "never"; write Always, OnFailure or Never; did you mean Never?',
+        ),
         (
             "container",
             "resources: {limits: {memory: 8Gib}}",
@@ -131,7 +149,9 @@ def test_a_field_of_every_role_is_told_the_roles_there_are() -> None:
     body = paddle(spec="schedulerName: volcano")
     body["spec"]["ps"] = body["spec"]["worker"]
     (message,) = said(body)
-    assert message.endswith("at spec.ps.template.spec.schedulerName and spec.worker.template.spec.schedulerName")
+    assert message.endswith(
+        "at spec.ps.template.spec.schedulerName and spec.worker.template.spec.schedulerName"
+    )
 
 
 @pytest.mark.parametrize(
@@ -205,7 +225,10 @@ def test_a_field_or_kind_of_another_version(body: Any, profile: Profile, message
         (pod(hostNetwork="yes"), 'spec.hostNetwork is "yes"; write true or false'),
         (pod(container={"args": [1]}), "spec.containers[0].args[0] is 1; write a text"),
         (pod(container={"env": {"A": "b"}}), "spec.containers[0].env is a mapping; write a list"),
-        (pod(container={"env": [{"name": "A", "value": True}]}), "spec.containers[0].env[0].value is true; write a text"),
+        (
+            pod(container={"env": [{"name": "A", "value": True}]}),
+            "spec.containers[0].env[0].value is true; write a text",
+        ),
         (
             pod(container={"livenessProbe": {"tcpSocket": {"port": "80"}}}),
             'spec.containers[0].livenessProbe.tcpSocket.port is "80"; '

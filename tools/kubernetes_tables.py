@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 TABLE = ROOT / "paddlegen" / "schemas" / "kubernetes.table"
 SCRATCH = ROOT / ".tools" / "kubernetes-validate"
 RELEASES = {"1.27.1": range(11, 25), "1.37.0": range(25, 38)}
-"""Which minor versions are read from which release; both have 1.25, the newer one as the server reads nulls."""
+"""Which minor versions are read from which release; both have 1.25, the newer one reads nulls as the server."""
 
 FIRST, LAST = 11, 37
 KINDS = frozenset(
@@ -35,18 +35,31 @@ LEAVES = {
     "io.k8s.apimachinery.pkg.apis.meta.v1.Time": "time",
     "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": "time",
 }
-FORMATS = {"int32": "int32", "int64": "int64", "byte": "bytes", "date-time": "time", "int-or-string": "int-or-string"}
+FORMATS = {
+    "int32": "int32",
+    "int64": "int64",
+    "byte": "bytes",
+    "date-time": "time",
+    "int-or-string": "int-or-string",
+}
 Signature = tuple[str, bool, str]
 """Type, required, keys of a list that is a map."""
 
 HEADER = f"""\
 # What every Kubernetes version from 1.{FIRST} to 1.{LAST} knows.  Made by tools/kubernetes_tables.py; see NOTICE.
-# A type, then its fields: name, type (! required), the versions that have it if not all, keys of a list that is a map.
+# A type, then its fields: name, type (! required), the versions that have it if not all, keys of a list as a map.
 """
 
 
 def main() -> None:
     """Write the table anew."""
+    text = table()
+    TABLE.write_text(text, encoding="utf-8")
+    print(f"{TABLE.relative_to(ROOT)}: {len(text) // 1024} KiB")
+
+
+def table() -> str:
+    """The text of the table."""
     types: dict[str, dict[int, dict[str, Signature]]] = {}
     kinds: dict[str, str] = {}
     for release, minors in RELEASES.items():
@@ -55,8 +68,7 @@ def main() -> None:
             for name, definition in closure(definitions(folder, minor), kinds).items():
                 types.setdefault(name, {})[minor] = definition
     blocks = [block(name, versions, kinds.get(name, "")) for name, versions in sorted(types.items())]
-    TABLE.write_text(HEADER + "\n" + "\n\n".join(blocks) + "\n", encoding="utf-8")
-    print(f"{TABLE.relative_to(ROOT)}: {len(types)} types, {TABLE.stat().st_size // 1024} KiB")
+    return HEADER + "\n" + "\n\n".join(blocks) + "\n"
 
 
 def unpacked(release: str) -> Path:
@@ -121,7 +133,12 @@ def type_name(defined: dict[str, Any], schema: dict[str, Any], todo: list[str]) 
         if "properties" in target:
             todo.append(name)
             return short(name)
-        if name.endswith((".JSON", ".RawExtension")) or "OrBool" in name or "OrArray" in name or "OrString" in name:
+        if (
+            name.endswith((".JSON", ".RawExtension"))
+            or "OrBool" in name
+            or "OrArray" in name
+            or "OrString" in name
+        ):
             return "any"
         return type_name(defined, target, todo)
     kinds = schema.get("type", ())

@@ -1,6 +1,7 @@
 """A view as a compiled JSON Schema: the quick answer to "is anything wrong at all?".
 
-The only importer of jsonschema_rs.  `explain` gives the slow answer from the same types; a test holds the two together.
+The only importer of jsonschema_rs.  `explain` gives the slow answer from the same types; a test holds the two
+together.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ def _compiled(profile: Profile, api_version: str, kind: str) -> Callable[[Any], 
     from jsonschema_rs import Draft202012Validator
 
     seen = view(profile, api_version, kind)
-    assert seen is not None, f"no table lists {api_version} {kind}"
+    if seen is None:
+        message = f"no table lists {api_version} {kind}"
+        raise LookupError(message)
     valid: Callable[[Any], bool] = Draft202012Validator(json_schema(seen)).is_valid
     return valid
 
@@ -84,9 +87,7 @@ def _metadata(seen: View) -> dict[str, Any]:
         "$ref": f"#/$defs/{OBJECT_META}",
         "type": "object",
         "properties": {"name": _scalar(seen.name_leaf, custom=False) | {"type": ["string", "null"]}},
-        "anyOf": [
-            {"required": [name], "properties": {name: text}} for name in ("name", "generateName")
-        ],
+        "anyOf": [{"required": [name], "properties": {name: text}} for name in ("name", "generateName")],
     }
 
 
@@ -140,8 +141,10 @@ def _scalar(kind: Scalar, *, custom: bool) -> dict[str, Any]:
     if leaf.pattern:
         schema["pattern"] = f"^(?:{leaf.pattern})$"
     if "string" in leaf.types:
-        return schema | _sizes(Bounds(bounds.least, bounds.most or leaf.longest), "minLength", "maxLength") | (
-            _sizes(Bounds(leaf.least, leaf.most), "minimum", "maximum")
+        return (
+            schema
+            | _sizes(Bounds(bounds.least, bounds.most or leaf.longest), "minLength", "maxLength")
+            | (_sizes(Bounds(leaf.least, leaf.most), "minimum", "maximum"))
         )
     return schema | _sizes(_narrower(kind), "minimum", "maximum")
 

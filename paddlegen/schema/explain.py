@@ -1,4 +1,4 @@
-"""Everything that is wrong with an object, in words: the slow answer, for objects the compiled schema refuses."""
+"""Everything that is wrong with an object, in words: the slow answer, for what the compiled schema refuses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paddlegen.model.output import Violation
 from paddlegen.schema import placement
 from paddlegen.schema.leaves import FIT
 from paddlegen.schema.placement import dotted
-from paddlegen.schema.types import Anything, Bounds, Enumeration, ListOf, MapOf, Ref, Scalar, Type
+from paddlegen.schema.types import Anything, Enumeration, ListOf, MapOf, Ref, Scalar, Type
 from paddlegen.schema.view import OBJECT_META
 
 if TYPE_CHECKING:
@@ -24,8 +24,19 @@ if TYPE_CHECKING:
 KNOWN: Final = "fields-known-to-cluster"
 PRESENT: Final = "fields-required-present"
 
-_JSON: Final = {"string": str, "boolean": bool, "integer": int, "number": (int, float)}
-_ARTICLES: Final = {bool: "true or false", str: "a text", dict: "a mapping", list: "a list", type(None): "empty"}
+_JSON: Final[dict[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+}
+_ARTICLES: Final = {
+    bool: "true or false",
+    str: "a text",
+    dict: "a mapping",
+    list: "a list",
+    type(None): "empty",
+}
 _LONG: Final = 60
 
 
@@ -93,8 +104,7 @@ def _unknown(walk: _Walk, trail: Trail, path: FieldPath, name: str, item: Any) -
     seen = walk.seen
     said = placement.newer_or_older(seen, trail[-1][1], name)
     message = said or (
-        f"{name} is no field of {_owner(walk, path)}"
-        + placement.advice(seen, walk.body, trail, name, item)
+        f"{name} is no field of {_owner(walk, path)}" + placement.advice(seen, walk.body, trail, name, item)
     )
     return Violation((*path, name), message, KNOWN, remediation=_fate(walk, name))
 
@@ -104,7 +114,9 @@ def _fate(walk: _Walk, name: str) -> str:
     if walk.seen.custom is None:
         return f"Take {name} out or put it in its place: the server refuses or drops it."
     if walk.seen.custom.schemaless:
-        return f"Take {name} out or put it in its place: the server keeps it and the controller never reads it."
+        return (
+            f"Take {name} out or put it in its place: the server keeps it and the controller never reads it."
+        )
     if walk.seen.profile.crd == "v1":
         return f"Take {name} out or put it in its place: a v1 CRD drops it in silence."
     return f"Take {name} out or put it in its place: a v1beta1 CRD keeps it and nothing reads it."
@@ -116,8 +128,8 @@ def _value(walk: _Walk, kind: Type, value: Any, path: FieldPath, trail: Trail) -
             yield from _scalar(walk, kind, value, path)
         case Enumeration(words):
             yield from _enumeration(words, value, path)
-        case ListOf(item, bounds):
-            yield from _list(walk, item, bounds, value, path, trail)
+        case ListOf():
+            yield from _list(walk, kind, value, path, trail)
         case MapOf():
             yield from _map(walk, kind, value, path, trail)
         case Ref(name):
@@ -131,22 +143,20 @@ def _value(walk: _Walk, kind: Type, value: Any, path: FieldPath, trail: Trail) -
                 yield _wrong(path, value, "a mapping")
 
 
-def _list(
-    walk: _Walk, item: Type, bounds: Bounds, value: Any, path: FieldPath, trail: Trail
-) -> Iterator[Violation]:
+def _list(walk: _Walk, kind: ListOf, value: Any, path: FieldPath, trail: Trail) -> Iterator[Violation]:
     if not isinstance(value, list):
         yield _wrong(path, value, "a list")
         return
-    if bounds.least is not None and len(value) < bounds.least:
-        yield Violation(path, f"{dotted(path)} has {len(value)} items; at least {bounds.least} are needed", FIT)
-    if bounds.most is not None and len(value) > bounds.most:
-        yield Violation(path, f"{dotted(path)} has {len(value)} items; at most {bounds.most} are allowed", FIT)
-    for index, one in enumerate(value):
-        if one is None:
-            if walk.custom or not isinstance(item, Scalar):
-                yield _wrong((*path, index), one, _wish(item))
-        else:
-            yield from _value(walk, item, one, (*path, index), trail)
+    least, most = kind.bounds.least, kind.bounds.most
+    if least is not None and len(value) < least:
+        yield Violation(path, f"{dotted(path)} has {len(value)} items; at least {least} are needed", FIT)
+    if most is not None and len(value) > most:
+        yield Violation(path, f"{dotted(path)} has {len(value)} items; at most {most} are allowed", FIT)
+    for index, item in enumerate(value):
+        if item is not None:
+            yield from _value(walk, kind.item, item, (*path, index), trail)
+        elif walk.custom or not isinstance(kind.item, Scalar):
+            yield _wrong((*path, index), item, _wish(kind.item))
 
 
 def _map(walk: _Walk, kind: MapOf, value: Any, path: FieldPath, trail: Trail) -> Iterator[Violation]:

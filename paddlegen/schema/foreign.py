@@ -1,4 +1,4 @@
-"""Documents that no target of ours built: which objects they hold, how well each is known, what is wrong with it."""
+"""Documents that no target of ours built: which objects they hold, how well each is known, what is wrong."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Held:
 class Checked:
     """What the schemas found in documents, and how many objects were looked at and how.
 
-    `counts` always has the keys objects, validated, policy-only, without schema and no objects, in this order.
+    `counts` always has the keys objects, validated, policy-only, without schema, no objects, in this order.
     """
 
     findings: tuple[Finding, ...]
@@ -56,8 +56,9 @@ def check_documents(
 ) -> Checked:
     """What a cluster's schemas say of documents, place by place.
 
-    A kind without schema is a warning, with `strict` an error, and nothing if the project lists it in `without_schema`
-    as (apiVersion, kind).  A document that has neither apiVersion nor kind is no object and counted as such.
+    A kind without schema is a warning, with `strict` an error, and nothing if the project lists it in
+    `without_schema` as (apiVersion, kind).  A document that has neither apiVersion nor kind is no object and
+    counted as such.
     """
     findings: list[Finding] = []
     counts = {"objects": 0, "validated": 0, "policy-only": 0, "without schema": 0, "no objects": 0}

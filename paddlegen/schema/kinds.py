@@ -1,11 +1,13 @@
-"""The custom kinds we know: what their CRD is called, which table lists their fields, whose release decides."""
+"""The custom kinds we know: what their CRD is called, which table lists their fields, whose release counts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from paddlegen.schema.table import Version
+if TYPE_CHECKING:
+    from paddlegen.schema.table import Version
+
 
 Flavour = Literal["v1", "v1beta1", "tpr"]
 
@@ -33,9 +35,10 @@ class Scale:
 class CustomKind:
     """A kind that a CRD defines.
 
-    `table` and `type` say where its fields are, `operator` whose release their versions are.  `pods` is the minor
-    version of Kubernetes whose pod template the CRD of each release was generated with, as far as it is known: the
-    server drops what is newer.  `capped` is the release at which the v1beta1 copy of the CRD stopped to follow.
+    `table` and `type` say where its fields are, `operator` whose release their versions are.  `pods` is the
+    version of Kubernetes whose pod template the CRD of each release was generated with, as far as it is known:
+    the server drops what is newer.  `capped` is the release at which the v1beta1 copy of the CRD stopped to
+    follow.
     `schemaless` is a kind whose server takes any field, so that only the operator's own types decide.
     """
 
@@ -70,7 +73,7 @@ class CustomKind:
         return f"{self.plural}.{self.group}"
 
     def pods_at(self, release: Version) -> Version | None:
-        """The Kubernetes version that the pod template in the CRD of a release is of; None where nobody knows."""
+        """The Kubernetes version of the pod template in the CRD of a release; None where nobody knows."""
         known = [kubernetes for since, kubernetes in self.pods if release >= since]
         return known[-1] if known else None
 
@@ -197,7 +200,13 @@ CUSTOM_KINDS: Final = (
         ),
     ),
     CustomKind(
-        _ARGO, "AppProject", "appprojects", "argocd", "AppProject", "argocd", short_names=("appproj", "appprojs")
+        _ARGO,
+        "AppProject",
+        "appprojects",
+        "argocd",
+        "AppProject",
+        "argocd",
+        short_names=("appproj", "appprojs"),
     ),
     CustomKind(
         _ARGO,

@@ -1,7 +1,7 @@
 """The values without parts: what JSON type each has, what a text must look like, and how to ask for it.
 
-Kubernetes' own schemas say `string` for nearly all of them; the server's Go code is stricter, and these are its rules
-(apimachinery `pkg/util/validation`, `pkg/api/resource`).
+Kubernetes' own schemas say `string` for nearly all of them; the server's Go code is stricter, and these are its
+rules (apimachinery `pkg/util/validation`, `pkg/api/resource`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ PORTS = "ports-in-range"
 class Leaf:
     """A scalar.
 
-    `types` are JSON types; `pattern` is for all of a text, in what Python's and Rust's regular expressions share;
-    `wish` completes "<field> is <value>; write ..."; `rule` is the rule that a value out of place breaks.
+    `types` are JSON types; `pattern` is for all of a text, in what the regular expressions of Python and Rust
+    share; `wish` completes "<field> is <value>; write ..."; `rule` is the rule that a value out of place breaks.
     """
 
     name: str

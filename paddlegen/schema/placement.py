@@ -1,4 +1,4 @@
-"""Where a field belongs that stands where nobody reads it: another version, another spelling, another depth."""
+"""Where a field belongs that nobody reads where it stands: another version, another spelling, another depth."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def newer_or_older(seen: View, owner: str, name: str) -> str:
     if not stretches:
         return ""
     version = seen.version_of(owner)
-    later = [s.lifetime.since for s in stretches if s.lifetime.since is not None and s.lifetime.since > version]
+    later = [
+        s.lifetime.since for s in stretches if s.lifetime.since is not None and s.lifetime.since > version
+    ]
     system = seen.custom.operator if seen.custom and version == seen.release else "Kubernetes"
     has = _has(seen, system, version)
     if later:
@@ -104,14 +106,15 @@ def _fits(kind: Type, value: Any) -> bool:
         case Enumeration():
             return isinstance(value, str)
         case Scalar(leaf):
-            wants_bool, wants_text = "boolean" in leaf.types, "string" in leaf.types
-            if isinstance(value, bool):
-                return wants_bool
-            if isinstance(value, str):
-                return wants_text
-            return isinstance(value, int | float) and leaf.types not in (("string",), ("boolean",))
+            return _json_type(value) in leaf.types or (isinstance(value, int) and "number" in leaf.types)
         case Anything():
             return False
+
+
+def _json_type(value: Any) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    return {str: "string", int: "integer", float: "number"}.get(type(value), "")
 
 
 def _children(seen: View, path: FieldPath, owner: str, inside: Any) -> Iterator[tuple[FieldPath, str, Any]]:

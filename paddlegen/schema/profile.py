@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import UnsetType
 
-from paddlegen.schema.kinds import Flavour
 
 if TYPE_CHECKING:
     from paddlegen.model.cluster import Cluster, Component
+    from paddlegen.schema.kinds import Flavour
     from paddlegen.schema.table import Version
 
 OLDEST: Final = (1, 11)

@@ -1,7 +1,7 @@
 """Read the tables of `paddlegen/schemas`: the types of one version, parsed one by one as they are asked for.
 
-A table is text.  A block per type: its name, the versions that have it, `kind=<apiVersion>` where it is a kind of its
-own.  Then a line per field: name, type with `!` if required, versions, and `keys=` of a list that is a map or
+A table is text.  A block per type: its name, the versions that have it, `kind=<apiVersion>` where it is a kind of
+its own.  Then a line per field: name, type with `!` if required, versions, and `keys=` of a list that is a map or
 `default=` of a value the server fills in.  A field stands once per stretch of versions in which it looks the same.
 """
 
@@ -77,7 +77,9 @@ class Table:
 
     def kinds(self) -> dict[tuple[str, str], str]:
         """The type of every kind, by apiVersion and kind."""
-        heads = [self.head(name) for name, block in self._blocks.items() if "kind=" in block.partition("\n")[0]]
+        heads = [
+            self.head(name) for name, block in self._blocks.items() if "kind=" in block.partition("\n")[0]
+        ]
         return {(head.api_version, head.name.rpartition(".")[2]): head.name for head in heads}
 
     def fields(self, name: str) -> Mapping[str, tuple[Field, ...]]:

@@ -29,23 +29,16 @@ _UNCHECKED_NAMES: Final = "rbac.authorization.k8s.io/"
 class View:
     """The types of a kind with the fields of one cluster.
 
-    `custom` tells what a CRD defines from what the API server has built in: the one takes no fractions where the
-    other does, and no null in a list.  `published` leaves out what the API server checks beyond its schemas, as a
-    CRD must.
+    A kind that has a `custom` is defined by a CRD: it takes no fractions where the API server's own kinds do, and no
+    null in a list.  `published` leaves out what the API server checks beyond its schemas, as a CRD must.
     """
 
     def __init__(
-        self,
-        profile: Profile,
-        api_version: str,
-        kind: str,
-        root: str,
-        custom: CustomKind | None,
-        *,
-        published: bool = False,
+        self, profile: Profile, name: tuple[str, str], root: str, *, published: bool = False
     ) -> None:
-        self.profile, self.api_version, self.kind, self.root = profile, api_version, kind, root
-        self.custom, self.published = custom, published
+        self.profile, self.root, self.published = profile, root, published
+        self.api_version, self.kind = name
+        self.custom = custom = BY_NAME.get(name)
         self._kubernetes, self._values = load("kubernetes"), load("kubernetes-values")
         self._own = load(f"kinds/{custom.table}") if custom else None
         self.release = _release(profile, custom) if custom else ()
@@ -127,7 +120,7 @@ def view(profile: Profile, api_version: str, kind: str, *, published: bool = Fal
     """The kind as the cluster sees it; None where no table lists its fields."""
     custom = BY_NAME.get((api_version, kind))
     root = custom.type if custom is not None else _builtin().get((api_version, kind))
-    return None if root is None else View(profile, api_version, kind, root, custom, published=published)
+    return None if root is None else View(profile, (api_version, kind), root, published=published)
 
 
 @lru_cache(maxsize=1)
