@@ -16,7 +16,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import Distribution, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
@@ -25,6 +25,11 @@ MODULE = ROOT / "kustomize"
 BINARY = ROOT / "paddlegen" / "_bin" / "kustomize"
 GO = r"^go (\S+)$"
 KUSTOMIZE = r"sigs\.k8s\.io/kustomize/kustomize/v5 (v\S+)"
+
+
+class _Distribution(Distribution):
+    def has_ext_modules(self) -> bool:
+        return BINARY.exists()  # so that the wheel is one for this platform
 
 
 class _BuildPy(build_py):
@@ -36,7 +41,7 @@ class _BuildPy(build_py):
 class _BdistWheel(bdist_wheel):
     def run(self) -> None:
         ship_kustomize()
-        self.root_is_pure = not BINARY.exists()
+        self.root_is_pure = not self.distribution.has_ext_modules()
         super().run()
 
     def get_tag(self) -> tuple[str, str, str]:
@@ -119,4 +124,4 @@ def _platform_tag(tag: str) -> str:
     return tag.replace("universal2", platform.machine())
 
 
-setup(cmdclass={"build_py": _BuildPy, "bdist_wheel": _BdistWheel})
+setup(distclass=_Distribution, cmdclass={"build_py": _BuildPy, "bdist_wheel": _BdistWheel})

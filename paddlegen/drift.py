@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 RENDER = "Run `paddlegen render` and commit the result."
 
+_LISTED = 3
+"""How many files a message names."""
+
 
 def compare(
     top: str,
@@ -27,16 +30,24 @@ def compare(
     `on_disk` gives digest and ownership by path below `top`; `read` the text of such a path.  With
     `whole` False only a part was rendered, and nothing can be called left over.
     """
+    missing: dict[str, list[str]] = {}
     for path, rendered in files.items():
         here = f"{top}/{path}"
         spec = (Location(rendered.source, note="the spec it comes from"),)
         if path not in on_disk:
-            message = f"{here} is missing: the specs render it, and it is not committed"
-            yield Finding(
-                "manifest-current", Severity.ERROR, message, Location(rendered.source), remediation=RENDER
-            )
+            missing.setdefault(rendered.source, []).append(here)
+        elif not on_disk[path][0]:
+            message = "this is no regular file, and a manifest belongs here; move it away"
+            yield Finding("manifest-current", Severity.ERROR, message, Location(here), spec)
+        elif not on_disk[path][1]:
+            message = "this file was not rendered by paddlegen, and a manifest belongs here; move it away"
+            first = (read(path) or "").partition("\n")[0]
+            yield Finding("manifest-current", Severity.ERROR, message, Location(here, _line(1, first)), spec)
         elif on_disk[path][0] != rendered.digest:
             yield _difference(here, read(path), rendered, spec)
+    for source, paths in missing.items():
+        message = f"this spec renders {_listed(sorted(paths))}, which {'is' if len(paths) == 1 else 'are'} not there"
+        yield Finding("manifest-current", Severity.ERROR, message, Location(source), remediation=RENDER)
     if not whole:
         return
     for path, (_, owned) in on_disk.items():
@@ -62,7 +73,9 @@ def _difference(here: str, actual: str | None, rendered: Rendered, spec: tuple[L
     )
     there = have[number].strip() if number < len(have) else ""
     wish = want[number].strip() if number < len(want) else ""
-    if wish and there:
+    if there == wish:
+        message += ": white space or a line end differs"
+    elif wish and there:
         message += f": it says {_short(there)}, and the spec renders {_short(wish)}"
     elif wish:
         message += f": {_short(wish)} is missing here"
@@ -78,6 +91,11 @@ def _difference(here: str, actual: str | None, rendered: Rendered, spec: tuple[L
         spec,
         remediation,
     )
+
+
+def _listed(paths: list[str]) -> str:
+    shown = paths if len(paths) <= _LISTED else [*paths[: _LISTED - 1], f"{len(paths) - _LISTED + 1} other files"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def _line(number: int, text: str) -> Span:

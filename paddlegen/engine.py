@@ -8,20 +8,25 @@ job file led to, when that was clean: an unchanged repository costs reading and 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import zlib
 from collections import defaultdict
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from paddlegen import catalogue, kustomize, overlay, pipeline
+from paddlegen import catalogue, hints, kustomize, overlay, pipeline
 from paddlegen.cache import key
-from paddlegen.documents import span
+from paddlegen.documents import span, walk
+from paddlegen.errors import UsageError, WorkspaceError
+from paddlegen.model.output import CLUSTER_SCOPED
 from paddlegen.model.report import Finding, Location, Severity, Span
 
 if TYPE_CHECKING:
@@ -29,7 +34,10 @@ if TYPE_CHECKING:
 
     from paddlegen.cache import Cache
     from paddlegen.catalogue import ClusterEntry, Contents
+    from paddlegen.documents import Document
     from paddlegen.kustomize import Kustomize
+    from paddlegen.model.output import ObjectRef
+    from paddlegen.model.report import FieldPath
     from paddlegen.overlay import Overlay, Patch
     from paddlegen.pipeline import Unit
     from paddlegen.repository import Repository
@@ -76,6 +84,10 @@ class Rendering:
     findings: list[Finding] = field(default_factory=list)
     jobs: int = 0
     clusters: list[str] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    """The names of the jobs that were looked at, filled where only some were wanted."""
+    selected: set[str] = field(default_factory=set)
+    """What of a selection stood for a job."""
 
     @property
     def is_complete(self) -> bool:
@@ -93,7 +105,11 @@ class Selection:
 
     def has_job(self, path: str, namespace: str, name: str) -> bool:
         """Whether a job is wanted."""
-        return not self.jobs or not {path, name, f"{namespace}/{name}"}.isdisjoint(self.jobs)
+        return not self.jobs or bool(self.matching(path, namespace, name))
+
+    def matching(self, path: str, namespace: str, name: str) -> set[str]:
+        """What of it stands for a job."""
+        return {path, name, f"{namespace}/{name}"} & set(self.jobs)
 
 
 def render(
@@ -140,7 +156,6 @@ class _Run:
         self.overlays: dict[str, Overlay] = {}
         self.openapi = resources.files("paddlegen").joinpath("schemas/openapi.json").read_bytes()
         self.shared = catalogue.Contents()
-        self.broken_templates: dict[str, Template | None] = {}
         self.total = 0
 
     def run(self) -> Rendering:
@@ -167,11 +182,9 @@ class _Run:
     def _read_clusters(self) -> None:
         names = self.repository.clusters
         for name in sorted(set(self.selection.clusters) - set(names)):
-            hint = catalogue.specs.did_you_mean(name, names)
-            message = f"there is no cluster {name!r} below overlays/{hint}"
-            self.result.findings.append(
-                Finding("cluster-exists", Severity.ERROR, message, Location(f"overlays/{name}"))
-            )
+            hint = hints.did_you_mean(name, names)
+            message = f"--cluster is {name}, and there is no such folder below overlays/{hint}"
+            raise UsageError(message)
         for name in names:
             if self.selection.clusters and name not in self.selection.clusters:
                 continue
@@ -205,8 +218,12 @@ class _Run:
         for contents in parsed.values():
             self.shared.templates += contents.templates
             self.shared.storage += contents.storage
+            self.shared.broken |= contents.broken
             self.result.findings += contents.findings
-        self.result.findings += catalogue.duplicates(self.shared)
+        self.shared, repeated = catalogue.without_repeated(self.shared)
+        self.result.findings += repeated
+        for entry in self.shared.storage:
+            self._find_clusters(entry.source.document, ("spec", "clusters"), entry.value.spec.clusters or [])
         return plain, parsed
 
     def _identity(self, plain: Mapping[str, bytes]) -> bytes:
@@ -285,46 +302,43 @@ class _Run:
             self.cache.put({keys[path]: encoder.encode(made) for path, made in clean.items()})
 
     def _templates(self) -> dict[str, Template | None]:
-        good: dict[str, Template | None] = {
-            template.value.metadata.name: template for template in self.shared.templates
+        """The templates by name; None for those whose own findings say why they cannot be used."""
+        templates: dict[str, Template | None] = {
+            name: None for kind, name in self.shared.broken if kind in {"", "JobTemplate"}
         }
-        return {**self._broken_templates(), **good}
-
-    def _broken_templates(self) -> dict[str, Template | None]:
-        """Templates whose own findings say why they cannot be used, by the name they would have."""
-        folder = "jobs/templates/"
-        broken = {f.location.path for f in self.result.findings if f.location.path.startswith(folder)}
-        return {Path(path).stem: None for path in broken}
+        return templates | {template.value.metadata.name: template for template in self.shared.templates}
 
     def _units(self, entry: catalogue.JobEntry, templates: Mapping[str, Template | None]) -> Iterator[Unit]:
         metadata = entry.value.metadata
-        if not self.selection.has_job(entry.path, metadata.namespace or "default", metadata.name):
+        names = (entry.path, metadata.namespace or "default", metadata.name)
+        if self.selection.jobs:
+            self.result.names.add(metadata.name)
+            self.result.selected |= self.selection.matching(*names)
+        if not self.selection.has_job(*names):
             return
         self.result.jobs += 1
-        for name in entry.value.spec.clusters or []:
-            if name not in self.repository.clusters:
-                index = (entry.value.spec.clusters or []).index(name)
-                self.result.findings.append(self._no_such_cluster(entry, ("spec", "clusters", index), name))
-        for name in entry.value.spec.overrides or {}:
-            if name not in self.repository.clusters:
-                self.result.findings.append(self._no_such_cluster(entry, ("spec", "overrides", name), name))
+        document = entry.source.document
+        self._find_clusters(document, ("spec", "clusters"), entry.value.spec.clusters or [])
+        self._find_clusters(document, ("spec", "overrides"), entry.value.spec.overrides or {})
         for cluster in self.clusters.values():
             if pipeline.is_on(entry, cluster):
-                yield pipeline.job_unit(entry, cluster, templates, self.shared.storage)
+                yield pipeline.job_unit(entry, cluster, templates, self.shared)
 
-    def _no_such_cluster(self, entry: catalogue.JobEntry, path: tuple[str | int, ...], name: str) -> Finding:
-        document = entry.source.document
-        hint = catalogue.specs.did_you_mean(name, self.repository.clusters)
-        at = Location(document.path, span(document, path, key=path[1] == "overrides"))
-        return Finding(
-            "cluster-exists", Severity.ERROR, f"there is no cluster {name!r} below overlays/{hint}", at
-        )
+    def _find_clusters(self, document: Document, path: FieldPath, names: Iterable[str]) -> None:
+        """Tell of names that are no clusters."""
+        for index, name in enumerate(names):
+            if name not in self.repository.clusters:
+                hint = hints.did_you_mean(name, self.repository.clusters)
+                is_key = path[-1] == "overrides"
+                at = Location(document.path, span(document, (*path, name if is_key else index), key=is_key))
+                message = f"there is no cluster {name} below overlays/{hint}"
+                self.result.findings.append(Finding("cluster-exists", Severity.ERROR, message, at))
 
     # --- kustomize
 
     def _build(self, units: Sequence[Unit], clean: dict[str, list[_Made]]) -> None:
         """Take units through kustomize, those that were seen before out of the cache."""
-        ready = [unit for unit in units if not unit.is_broken]
+        ready = self._first_of_each([unit for unit in units if not unit.is_broken])
         for unit in units:
             if unit.is_broken:
                 self.result.findings += unit.findings
@@ -346,6 +360,23 @@ class _Run:
                 self._finish(unit, mine, clean)
             self.cache.put(values)
 
+    def _first_of_each(self, units: Sequence[Unit]) -> list[Unit]:
+        """The units without those that have an object of an earlier one: kustomize would refuse the two.
+
+        They are remembered, so that `_look_across` tells of them.
+        """
+        seen: set[tuple[str, ObjectRef]] = set()
+        kept = []
+        for unit in units:
+            mine = {(unit.cluster.cluster.name, base.ref) for base in unit.bases}
+            if seen.isdisjoint(mine):
+                seen |= mine
+                kept.append(unit)
+            else:
+                files = [(path, "", str(ref)) for path, ref in pipeline.planned(unit)]
+                self.made.append((unit.path, _made(unit, files, [])))
+        return kept
+
     def _unit_key(self, unit: Unit) -> bytes:
         used = self.overlays[unit.cluster.cluster.name]
         parts: list[bytes | str] = ["unit", self.code, self._kustomize_identity(), self.openapi, used.top]
@@ -363,11 +394,8 @@ class _Run:
             text = None if self.on_disk.get(output.path) == digest else output.text
             self.result.files.setdefault(output.path, Rendered(digest, text, unit.path))
             files.append((output.path, digest, str(output.ref)))
-        at = span(unit.source, ("metadata", "name"))
-        place = (at.line, at.column, at.end_line, at.end_column)
         hits = sorted({patch.id for base in unit.bases for patch in used.patches_for(base)})
-        is_job = unit.resolution is not None
-        one = _Made(unit.cluster.cluster.name, unit.namespace, unit.name, is_job, place, files, hits)
+        one = _made(unit, files, hits)
         self.made.append((unit.path, one))
         if unit.findings:
             clean.pop(unit.path, None)
@@ -378,7 +406,7 @@ class _Run:
         if not units:
             return
         workers = os.cpu_count() or 1
-        with tempfile.TemporaryDirectory(prefix="paddlegen-") as folder:
+        with _temporary_folder() as folder:
             shards: dict[Path, list[Unit]] = {}
 
             def staged() -> Iterator[Path]:
@@ -427,11 +455,19 @@ class _Run:
             return
         hit = {patch for _, one in self.made for patch in one.patches}
         for used in self.overlays.values():
+            refs = [ref for _, one in self.made if one.cluster == used.cluster for _, _, ref in one.files]
             for patch in used.patches:
                 if patch.id not in hit and not (
                     patch.target is not None and not patch.kustomization.startswith(used.top + "/")
                 ):
-                    self.result.findings.append(_idle(patch, used.cluster))
+                    self.result.findings.append(_idle(patch, used.cluster, refs))
+
+
+def _made(unit: Unit, files: list[tuple[str, str, str]], hits: list[str]) -> _Made:
+    at = span(unit.source, ("metadata", "name"))
+    place = (at.line, at.column, at.end_line, at.end_column)
+    is_job = unit.resolution is not None
+    return _Made(unit.cluster.cluster.name, unit.namespace, unit.name, is_job, place, files, hits)
 
 
 def _shards(units: Sequence[Unit]) -> Iterator[list[Unit]]:
@@ -455,95 +491,184 @@ def _shards(units: Sequence[Unit]) -> Iterator[list[Unit]]:
 def _stage(home: Path, used: Overlay, shard: Sequence[Unit], openapi: bytes) -> None:
     bases = [base for unit in shard for base in unit.bases]
     text = "\n---\n".join(body for unit in shard for body in unit.bodies)
-    for path, data in used.stage(bases, text, openapi):
-        file = home / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(data)
+    try:
+        for path, data in used.stage(bases, text, openapi):
+            file = home / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(data)
+    except OSError as error:
+        raise _no_room(error) from error
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[str]:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="paddlegen-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise _no_room(error) from error
+    with folder as path:
+        yield path
+
+
+def _no_room(error: OSError) -> WorkspaceError:
+    where = os.fsdecode(error.filename) if error.filename else "the folder for temporary files"
+    return WorkspaceError(f"{where}: {error.strerror}; let TMPDIR name a folder with room that you may write to")
 
 
 def _assigned(shard: Sequence[Unit], output: str) -> Iterator[list[str | None]]:
     """The objects kustomize printed, given back to the units whose base they were.
 
-    The order is that of the bases; what lacks was deleted by a patch.
+    The order is that of the bases; what lacks was deleted by a patch, what differs in name renamed.
     """
     texts = overlay.split(output)
-    heads = [_head(text) for text in texts]
-    position = 0
     expected = [base.ref for unit in shard for base in unit.bases]
-    renamed = len(texts) == len(expected)
+    given: Sequence[str | None] = texts
+    if len(texts) != len(expected):
+        wanted = [(ref.kind, ref.namespace, ref.name) for ref in expected]
+        given = _matched(wanted, [_head(text) for text in texts], texts)
+    rest = iter(given)
     for unit in shard:
-        mine: list[str | None] = []
-        for base in unit.bases:
-            ref = base.ref
-            if position < len(texts) and (renamed or heads[position] == (ref.kind, ref.name)):
-                mine.append(texts[position])
-                position += 1
-            else:
-                mine.append(None)
-        yield mine
+        yield [next(rest) for _ in unit.manifests]
 
 
-def _head(text: str) -> tuple[str, str]:
-    """Kind and name, read off the text: kustomize prints keys in order, two spaces deep."""
-    kind = name = ""
+def _matched(wanted: Sequence[_Head], heads: Sequence[_Head], texts: Sequence[str]) -> list[str | None]:
+    """The texts at the place of their base, None where a base was deleted.
+
+    Both are in one order.  Equal heads are sure; between two of them, kinds in order decide, which
+    is how a patch that renames and one that deletes can stand side by side.
+    """
+    result: list[str | None] = [None] * len(wanted)
+    matcher = SequenceMatcher(None, wanted, heads, autojunk=False)
+    for tag, low, high, first, last in matcher.get_opcodes():
+        if tag in {"equal", "replace"}:
+            position = first
+            for index in range(low, high):
+                if position < last and heads[position][0] == wanted[index][0]:
+                    result[index] = texts[position]
+                    position += 1
+    return result
+
+
+_Head = tuple[str, str, str]
+"""Kind, namespace and name."""
+
+
+def _head(text: str) -> _Head:
+    """Kind, namespace and name, read off the text: kustomize prints keys in order, two spaces deep."""
+    found = {"kind": "", "namespace": "", "name": ""}
     in_metadata = False
     for line in text.splitlines():
         if line.startswith("kind: "):
-            kind = line[6:].strip("\"'")
+            found["kind"] = line[6:].strip("\"'")
         elif not line.startswith((" ", "-")):
             in_metadata = line == "metadata:"
-        elif in_metadata and line.startswith("  name: "):
-            name = line[8:].strip("\"'")
-    return kind, name
+        elif in_metadata and line.startswith(("  name: ", "  namespace: ")):
+            key, _, value = line.strip().partition(": ")
+            found[key] = value.strip("\"'")
+    namespace = "" if found["kind"] in CLUSTER_SCOPED else found["namespace"] or "default"
+    return found["kind"], namespace, found["name"]
 
 
-def _blame(program: Kustomize, used: Overlay, shard: Sequence[Unit], openapi: bytes, message: str) -> Finding:
-    """The finding of a failed build, at the first patch entry without which it would not fail."""
-    for count in range(1, len(used.entries) + 1):
-        limited = used.limited(count)
-        with tempfile.TemporaryDirectory(prefix="paddlegen-") as folder:
-            _stage(Path(folder), limited, shard, openapi)
+def _blame(
+    program: Kustomize, used: Overlay, shard: Sequence[Unit], openapi: bytes, message: str
+) -> Finding:
+    """The finding of a failed build, at the field or patch entry without which it would not fail."""
+
+    def complaint(overlay: Overlay) -> str:
+        with _temporary_folder() as folder:
+            _stage(Path(folder), overlay, shard, openapi)
             try:
-                kustomize.build(program, Path(folder, used.top))
+                kustomize.build(program, Path(folder, overlay.top))
             except kustomize.BuildError as error:
-                return _build_finding(used, used.entries[count - 1], error.message)
-    return Finding(
-        "overlay-builds",
-        Severity.ERROR,
-        message,
-        Location(next(reversed(used.kustomizations))),
-        cluster=used.cluster,
-    )
+                return error.message.replace(f"{os.path.realpath(folder)}/", "").replace(f"{folder}/", "")
+        return ""
+
+    bare = used.limited(0)
+    if said := complaint(bare):
+        return _field_finding(bare, said, complaint)
+    for count in range(1, len(used.entries) + 1):
+        if said := complaint(used.limited(count)):
+            return _build_finding(used, used.entries[count - 1], said)
+    top = next(reversed(list(used.kustomizations)))
+    return Finding("overlay-builds", Severity.ERROR, f"kustomize: {message}", Location(top), cluster=used.cluster)
+
+
+def _field_finding(used: Overlay, said: str, complaint: Callable[[Overlay], str]) -> Finding:
+    """The finding of a build that fails without any patch."""
+    for path, document in reversed(list(used.kustomizations.items())):
+        at = _unknown_field(document, said)
+        for key_ in document.value if isinstance(document.value, dict) else ():
+            if at is None and key_ != "components" and not complaint(used.without(path, key_)):
+                at = span(document, (key_,), key=True)
+        if at is not None:
+            return Finding(
+                "overlay-builds", Severity.ERROR, f"kustomize: {said}", Location(path, at), cluster=used.cluster
+            )
+    return Finding("overlay-builds", Severity.ERROR, f"kustomize: {said}", Location(path), cluster=used.cluster)
+
+
+def _unknown_field(document: Document, said: str) -> Span | None:
+    """Where a kustomization has the field that kustomize says it does not know."""
+    named = re.search(r'unknown field "([^"]+)"', said)
+    if named is None:
+        return None
+    paths = (path for path, _ in walk(document.value) if path and path[-1] == named[1])
+    return next((span(document, path, key=True) for path in paths), None)
 
 
 def _build_finding(used: Overlay, patches: Sequence[Patch], message: str) -> Finding:
     patch = patches[0]
     document = patch.document or patch.at
     path: tuple[str | int, ...] = () if patch.document else patch.path
-    if isinstance(document.value, list):
+    at = _unknown_field(patch.at, message)
+    if at is not None:
+        document = patch.at
+    elif isinstance(document.value, list):
         operations = [o.get("path") if isinstance(o, dict) else None for o in document.value]
-        named = [
-            i for i, target in enumerate(operations) if isinstance(target, str) and f'"{target}"' in message
-        ]
+        named = [i for i, target in enumerate(operations) if isinstance(target, str) and _mentions(message, target)]
         path = (named[0], "path") if named else path
-    at = Location(document.path, span(document, path))
-    return Finding("overlay-builds", Severity.ERROR, f"kustomize: {message}", at, cluster=used.cluster)
-
-
-def _idle(patch: Patch, cluster: str) -> Finding:
-    document, path = (
-        (patch.at, patch.path)
-        if patch.target is not None or patch.document is None
-        else (patch.document, ("metadata", "name"))
-    )
-    message = f"this patch matches no object of {cluster}; correct its target, or remove it"
+    at = at or span(document, path)
     return Finding(
-        "patch-matches-object",
-        Severity.ERROR,
-        message,
-        Location(document.path, span(document, path)),
-        cluster=cluster,
+        "overlay-builds", Severity.ERROR, f"kustomize: {message}", Location(document.path, at), cluster=used.cluster
     )
+
+
+def _mentions(message: str, pointer: str) -> bool:
+    return re.search(rf"(?<![\w/~-]){re.escape(pointer)}(?![\w/~-])", message) is not None
+
+
+def _idle(patch: Patch, cluster: str, refs: Iterable[str]) -> Finding:
+    """The finding of a patch that matches nothing, with the object it may have meant."""
+    rule, path = "patch-matches-object", patch.path
+    known = [(kind, *name.rpartition("/")[::2]) for kind, _, name in (ref.partition(" ") for ref in refs)]
+    if patch.target is not None or patch.document is None:
+        document, wanted = patch.at, dict(patch.target or {})
+        path = (*path, "target")
+        message = f"this target matches no object of {cluster}{_near(wanted, known)}"
+    else:
+        document, path = patch.document, ("metadata", "name")
+        value: Any = document.value
+        metadata = value["metadata"]
+        kind, name, namespace = value.get("kind"), metadata["name"], metadata.get("namespace")
+        homes = sorted({there for k, there, n in known if (k, n) == (kind, name)})
+        message = f"{cluster} has no {kind} {namespace or 'default'}/{name}"
+        if homes and (namespace or "default") not in homes:
+            message += f"; it is in the namespace {homes[0]}: write namespace: {homes[0]} under metadata"
+        elif homes:
+            message += f" of {value.get('apiVersion')}; correct the apiVersion"
+        else:
+            message += _near({"kind": kind, "name": name}, known) or "; correct the name, or remove the patch"
+    return Finding(rule, Severity.ERROR, message, Location(document.path, span(document, path)), cluster=cluster)
+
+
+def _near(wanted: Mapping[str, Any], known: Sequence[tuple[str, str, str]]) -> str:
+    """`; did you mean ...?` for the part of a target that no object has."""
+    for position, part in enumerate(("kind", "namespace", "name")):
+        word = str(wanted.get(part) or "")
+        values = sorted({one[position] for one in known})
+        if word and word not in values and (hint := hints.closest(word, values)):
+            return hint
+    return ""
 
 
 def _clash(rule: str, message: str, path: str, one: _Made, other: tuple[str, _Made]) -> Finding:

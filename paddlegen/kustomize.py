@@ -31,7 +31,7 @@ _OLDEST, _NEWEST = (5, 5), (6, 0)
 _KEPT_VARIABLES = ("HOME", "PATH", "TMPDIR")
 _NO_PROXY = "http://127.0.0.1:9"
 _ENVIRONMENT = {
-    # A shard lives a fraction of a second: collecting garbage less often makes it a third faster.
+    # A build lives a fraction of a second: with less garbage collection it takes a quarter less of it.
     "GOGC": "400",
     # The caller refuses URLs.  Should one slip through, it ends here and not in the network.
     "GIT_ALLOW_PROTOCOL": "none",
@@ -267,9 +267,10 @@ def _environment() -> dict[str, str]:
 
 def _message(complaint: str, returncode: int) -> str:
     """What kustomize said, without its deprecation warnings and the word `Error:`."""
-    lines = [line for line in complaint.strip().splitlines() if not line.startswith("# Warning:")]
+    said = complaint.strip().partition("\n\ngoroutine ")[0]  # a panic's stack is for its developers
+    lines = [line for line in said.splitlines() if not line.startswith("# Warning:")]
     return (
-        "\n".join(lines).removeprefix("Error: ") or f"kustomize ended with code {returncode} and said nothing"
+        "\n".join(lines).removeprefix("Error: ").removeprefix("panic: ") or f"kustomize ended with code {returncode} and said nothing"
     )
 
 

@@ -27,6 +27,7 @@ _LOCKED_BYTE = 1 << 30
 _ADVICE = {
     errno.ENOSPC: "free some space and run again",
     errno.EDQUOT: "free some of your quota and run again",
+    errno.ENOTDIR: "a file stands where a folder is to be; move it away",
     errno.EROFS: "make the disk writable or work on a copy of the repository",
     errno.EACCES: "give yourself permission to read and write there",
     errno.EPERM: "give yourself permission to read and write there",

@@ -109,12 +109,18 @@ class Overlay:
         for path, document in self.kustomizations.items():
             value = dict(document.value) if isinstance(document.value, dict) else {}
             for field in ("patchesStrategicMerge", "patchesJson6902", "patches"):
-                if field in value:
+                if isinstance(value.get(field), list):
                     value[field] = [
                         entry for i, entry in enumerate(_list(value, field)) if (path, field, i) in kept
                     ]
             kustomizations[path] = replace(document, value=value)
         return replace(self, kustomizations=kustomizations, patches=tuple(_renumbered(self.entries[:count])))
+
+    def without(self, path: str, field: str) -> Overlay:
+        """The overlay without a field of a kustomization: to find the one that fails."""
+        document = self.kustomizations[path]
+        value = {key: item for key, item in dict(document.value).items() if key != field}  # type: ignore[call-overload]
+        return replace(self, kustomizations={**self.kustomizations, path: replace(document, value=value)})
 
     def patches_for(self, base: Base) -> list[Patch]:
         """The patches that apply to an object, in the order kustomize applies them."""
@@ -175,11 +181,21 @@ def _visit(
     found: dict[str, Document],
     findings: list[Finding],
     wanted_at: Location,
+    above: tuple[str, ...] = (),
 ) -> None:
     """Kustomizations in the order kustomize applies them: components before those who use them."""
-    path = next((f"{folder}/{name}" for name in NAMES if f"{folder}/{name}" in files), None)
-    if path is None:
+    paths = [f"{folder}/{name}" for name in NAMES if f"{folder}/{name}" in files]
+    if len(paths) != 1:
         message = f"{folder} has no kustomization.yaml; kustomize needs one there"
+        if paths:
+            message = f"{folder} has {' and '.join(map(posixpath.basename, paths))}; kustomize reads one: keep one"
+            wanted_at = Location(paths[1])
+        findings.append(Finding("overlay-builds", Severity.ERROR, message, wanted_at))
+        return
+    path = paths[0]
+    if folder in above:
+        loop = " uses ".join((*above[above.index(folder) :], folder))
+        message = f"an overlay cannot use itself as a component: {loop}"
         findings.append(Finding("overlay-builds", Severity.ERROR, message, wanted_at))
         return
     if path in found:
@@ -194,7 +210,7 @@ def _visit(
             message = f"component {name} is outside overlays/; a render must not depend on other places"
             findings.append(Finding("overlay-builds", Severity.ERROR, message, at))
         else:
-            _visit(target, files, found, findings, at)
+            _visit(target, files, found, findings, at, (*above, folder))
     found[path] = document
 
 
@@ -204,7 +220,10 @@ def _document(path: str, data: bytes, findings: list[Finding]) -> Document | Non
     if problems:
         return None
     if len(loaded) != 1 or not isinstance(loaded[0].value, dict):
-        message = f"a kustomization is one mapping; this file has {len(loaded)} documents"
+        message = "the file is empty; write apiVersion: kustomize.config.k8s.io/v1beta1, kind: Kustomization"
+        if loaded:
+            has = f"has {len(loaded)} documents" if len(loaded) > 1 else "is none"
+            message = f"a kustomization is one mapping; this {has}"
         findings.append(Finding("overlay-builds", Severity.ERROR, message, Location(path)))
         return None
     return loaded[0]
@@ -259,18 +278,49 @@ def _patch_documents(
     if inline is not None:
         loaded, problems = documents.embedded_all(document, inline)
         findings.extend(_problem_findings(document.path, problems))
+        if not problems:
+            findings.extend(_unusable(document.path, loaded, entry))
         yield from loaded
         return
     path = posixpath.normpath(f"{folder}/{file}")
     data = files.get(path)
     if data is None:
-        at = Location(document.path, documents.span(document, here))
-        findings.append(Finding("overlay-builds", Severity.ERROR, f"there is no file {path}", at))
+        at = Location(document.path, documents.span(document, (*here, "path") if _names_a_file(entry) else here))
+        message = f"there is no file {path}; write the patch there, or correct the path"
+        if "://" in file:
+            message = f"the patch {file} is a URL; a render must not depend on other places: copy it to a file"
+        findings.append(Finding("overlay-builds", Severity.ERROR, message, at))
         return
     loaded, problems = documents.loads(data, path)
     findings.extend(_problem_findings(path, problems))
     if not problems:
+        findings.extend(_unusable(path, loaded, entry))
         yield from loaded
+
+
+def _names_a_file(entry: Any) -> bool:
+    """Whether a patch entry names a file under `path`."""
+    return isinstance(entry, dict) and "path" in entry
+
+
+def _unusable(path: str, loaded: Sequence[Document], entry: Any) -> Iterator[Finding]:
+    """What is no patch, though it is good YAML."""
+    rule = "overlay-builds"
+    if not loaded:
+        yield Finding(rule, Severity.ERROR, "the patch is empty; write it, or remove it", Location(path))
+    has_target = isinstance(entry, dict) and entry.get("target") is not None
+    for patch in loaded:
+        at = Location(patch.path, documents.span(patch, ()))
+        if isinstance(patch.value, list):
+            if not has_target:
+                message = "a JSON patch names no object; add a target: where the kustomization lists it"
+                yield Finding(rule, Severity.ERROR, message, at)
+        elif not isinstance(patch.value, dict):
+            message = "this is no patch; write an object with what changes, or a list of JSON patch operations"
+            yield Finding(rule, Severity.ERROR, message, at)
+        elif not has_target and not (_has_name(patch.value) and {"apiVersion", "kind"} <= set(patch.value)):
+            message = "a patch without a target says its object; write apiVersion, kind and metadata.name"
+            yield Finding(rule, Severity.ERROR, message, at)
 
 
 def _routed(path: str, value: Any, patches: Iterable[Patch], bases: Sequence[Base]) -> dict[str, Any]:
@@ -301,7 +351,10 @@ def _routed(path: str, value: Any, patches: Iterable[Patch], bases: Sequence[Bas
 
 
 def _is_named(patch: Patch) -> bool:
-    value = patch.document.value if patch.document else None
+    return patch.document is not None and _has_name(patch.document.value)
+
+
+def _has_name(value: object) -> bool:
     return isinstance(value, dict) and isinstance(value.get("metadata"), dict) and "name" in value["metadata"]
 
 

@@ -7,12 +7,14 @@ runs between `base` and `finish`, in `engine`.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UnsetType
 
-from paddlegen import catalogue, documents
+from paddlegen import catalogue, documents, hints
+from paddlegen.errors import ToolError
 from paddlegen.model.output import JOB, STORAGE, Manifest, ObjectRef, Violation, object_ref
 from paddlegen.model.policy import View
 from paddlegen.model.report import Finding, Location, Severity
@@ -26,13 +28,14 @@ from paddlegen.targets import targets
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from paddlegen.catalogue import ClusterEntry, JobEntry, StorageEntry
+    from paddlegen.catalogue import ClusterEntry, Contents, JobEntry, StorageEntry
     from paddlegen.documents import Document
     from paddlegen.model.policy import Breach, Policy
     from paddlegen.model.report import FieldPath
     from paddlegen.overlay import Overlay, Patch
     from paddlegen.resolve import Template
 
+MANIFESTS = "manifests"
 HEADER = "# Rendered by paddlegen from {}; edit that file.\n"
 
 
@@ -78,7 +81,7 @@ def job_unit(
     entry: JobEntry,
     cluster: ClusterEntry,
     templates: Mapping[str, Template | None],
-    storage: Sequence[StorageEntry],
+    shared: Contents,
 ) -> Unit:
     """A job on a cluster, with its base objects or the findings that prevent them."""
     metadata = entry.value.metadata
@@ -86,7 +89,7 @@ def job_unit(
     unit = Unit(cluster, entry.source.document, namespace, metadata.name)
     specs = {
         s.name: s
-        for s in map(_storage, storage)
+        for s in map(_storage, shared.storage)
         if s.namespace == namespace and _is_for(s.body.clusters, cluster)
     }
     resolution = resolve(entry.value, entry.source, cluster.cluster.name, templates, specs)
@@ -101,10 +104,39 @@ def job_unit(
     for output in _built(targets()[name].build(resolution.job, cluster.cluster)):
         if isinstance(output, Violation):
             unit.is_broken |= output.severity is Severity.ERROR
-            unit.findings.append(_finding(unit, output, _place(unit, output)))
+            unit.findings.extend(_told(unit, output, shared))
         else:
             unit.manifests.append(output)
     return unit
+
+
+def _told(unit: Unit, violation: Violation, shared: Contents) -> Iterator[Finding]:
+    """The finding of a target's violation; none for storage that has findings of its own."""
+    place = _place(unit, violation)
+    if violation.rule == "storage-exists":
+        name = str(documents.at(place.document.value, place.path))
+        if shared.is_broken("StorageSpec", f"{unit.namespace}/{name}"):
+            return
+        violation = replace(violation, message=violation.message + _elsewhere(name, unit, shared))
+    yield _finding(unit, violation, place)
+
+
+def _elsewhere(name: str, unit: Unit, shared: Contents) -> str:
+    """Where the storage is that a job cannot reach."""
+    same = [_storage(entry) for entry in shared.storage if entry.value.metadata.name == name]
+    here = next((storage for storage in same if storage.namespace == unit.namespace), None)
+    if here is not None:
+        return f"; that of {here.namespace} is for the clusters {', '.join(here.body.clusters or [])}"
+    if same:
+        return f"; it is in the namespace {same[0].namespace}, and claims cannot be shared across namespaces"
+    mine = [entry.value.metadata for entry in shared.storage]
+    return hints.did_you_mean(name, sorted(m.name for m in mine if (m.namespace or "default") == unit.namespace))
+
+
+def planned(unit: Unit) -> Iterator[tuple[str, ObjectRef]]:
+    """The paths and objects a unit has before kustomize sees them."""
+    for manifest in unit.manifests:
+        yield _path(unit, manifest, manifest.ref), manifest.ref
 
 
 def storage_unit(entry: StorageEntry, cluster: ClusterEntry) -> Unit:
@@ -130,15 +162,49 @@ def finish(unit: Unit, texts: Sequence[str | None], overlay: Overlay) -> Iterato
     for manifest, text in zip(unit.manifests, texts, strict=True):
         if text is None:
             continue
-        body = documents.load(text, max_bytes=None)[0][0].value
-        assert isinstance(body, dict)  # noqa: S101  # kustomize prints objects
-        ref = object_ref(body)
+        body, ref = _read_back(text)
+        if fault := next(_bad_names(ref), None):
+            unit.findings.append(_name_finding(unit, manifest, body, fault, overlay))
+            continue
         path = _path(unit, manifest, ref)
         final = HEADER.format(unit.path) + text
-        documents_by_ref[ref] = (manifest, documents.Document(path, 0, body, final))
+        documents_by_ref[ref] = (manifest, documents.Document(f"{MANIFESTS}/{path}", 0, body, final))
         outputs.append(Output(path, final, ref))
     unit.findings.extend(_check(unit, documents_by_ref, overlay))
     return iter(outputs)
+
+
+def _read_back(text: str) -> tuple[dict[str, Any], ObjectRef]:
+    loaded, problems = documents.load(text, max_bytes=None)
+    body = loaded[0].value if loaded and not problems else None
+    try:
+        return dict(body), object_ref(body)  # type: ignore[call-overload, arg-type]  # what is no mapping raises
+    except (TypeError, ValueError) as error:
+        message = "kustomize printed what is no manifest; run `paddlegen doctor`, or name another kustomize"
+        raise ToolError(message) from error
+
+
+_PLAIN_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?\Z")
+_KIND = re.compile(r"[A-Z][A-Za-z0-9]*\Z")
+
+
+def _bad_names(ref: ObjectRef) -> Iterator[tuple[FieldPath, str]]:
+    """What a patch made of kind and names that Kubernetes would refuse, and a file cannot be called."""
+    if not _KIND.match(ref.kind):
+        yield ("kind",), f"kind is {ref.kind!r}; a kind is letters and digits, a capital first"
+    for path, name in ((("metadata", "name"), ref.name), (("metadata", "namespace"), ref.namespace)):
+        if name and (".." in name or len(name) > 253 or not _PLAIN_NAME.match(name)):  # noqa: PLR2004  # Kubernetes' limit
+            yield path, f"{path[-1]} is {name!r}; lower-case letters, digits, '-' and '.' are allowed"
+
+
+def _name_finding(
+    unit: Unit, manifest: Manifest, body: dict[str, Any], fault: tuple[FieldPath, str], overlay: Overlay
+) -> Finding:
+    path, message = fault
+    written = _patched((manifest, documents.Document("", 0, body, "")), path, overlay)
+    place = written or Place(unit.source, ("metadata", "name"))
+    at = Location(place.document.path, documents.span(place.document, place.path))
+    return Finding("object-names-valid", Severity.ERROR, message, at, cluster=unit.cluster.cluster.name)
 
 
 def _built(outputs: Iterable[Manifest | Violation]) -> list[Manifest | Violation]:
@@ -250,7 +316,7 @@ def _place(unit: Unit, violation: Violation) -> Place:
 
 
 def _finding(unit: Unit, violation: Violation, place: Place) -> Finding:
-    return catalogue.finding(violation, place.document, place.path, cluster=unit.cluster.cluster.name)
+    return catalogue.finding_at(violation, place, cluster=unit.cluster.cluster.name)
 
 
 def _path(unit: Unit, manifest: Manifest, ref: ObjectRef) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
-
-from msgspec import UNSET, Meta, Struct, UnsetType
+from typing import TYPE_CHECKING
 
 from paddlegen import catalogue, documents, specs
 from paddlegen.errors import UsageError, WorkspaceError
+from paddlegen.model.config import Config
 from paddlegen.model.report import Finding, Location, Severity
 
 if TYPE_CHECKING:
@@ -23,27 +22,6 @@ COMPONENTS = ("v1", "v1beta1")
 """Folders of `overlays/` that hold a kustomize Component and no cluster."""
 
 
-class ConfigBody(
-    Struct, frozen=True, forbid_unknown_fields=True, rename="camel", omit_defaults=True, kw_only=True
-):
-    """The `spec` of paddlegen.yaml."""
-
-    kustomize: Annotated[
-        str | UnsetType,
-        Meta(description="The kustomize to run, relative to this file; the bundled one if absent."),
-    ] = UNSET
-
-
-class Config(
-    Struct, frozen=True, forbid_unknown_fields=True, rename="camel", omit_defaults=True, kw_only=True
-):
-    """The settings of a repository; the file marks its root."""
-
-    api_version: Literal["paddlegen.dev/v1"]
-    kind: Literal["Config"]
-    spec: ConfigBody = ConfigBody()
-
-
 @dataclass(frozen=True, slots=True)
 class Repository:
     """The files people write, by their path relative to the root, in a fixed order."""
@@ -52,6 +30,8 @@ class Repository:
     config: bytes | None
     jobs: Mapping[str, bytes]
     overlays: Mapping[str, bytes]
+    findings: tuple[Finding, ...] = ()
+    """What is there and is no file that can be read."""
 
     @property
     def clusters(self) -> list[str]:
@@ -104,14 +84,15 @@ def read(root: Path) -> Repository:
     Raises:
         WorkspaceError: a file cannot be read.
     """
+    findings: list[Finding] = []
     try:
         config = (root / CONFIG).read_bytes() if (root / CONFIG).exists() else None
-        jobs = {path: data for path, data in _files(root, JOBS) if path.endswith(SPEC_SUFFIXES)}
-        overlays = dict(_files(root, OVERLAYS))
+        jobs = {path: data for path, data in _files(root, JOBS, findings) if path.lower().endswith(SPEC_SUFFIXES)}
+        overlays = dict(_files(root, OVERLAYS, findings))
     except OSError as error:
-        message = f"{error.filename} cannot be read: {error.strerror}"
+        message = f"{error.filename} cannot be read: {error.strerror}; give yourself permission, or remove it"
         raise WorkspaceError(message) from error
-    return Repository(root, config, jobs, overlays)
+    return Repository(root, config, jobs, overlays, tuple(findings))
 
 
 def config(repository: Repository) -> tuple[Config, list[Finding]]:
@@ -123,32 +104,83 @@ def config(repository: Repository) -> tuple[Config, list[Finding]]:
     findings = [Finding(p.kind, Severity.ERROR, p.message, Location(CONFIG, p.span)) for p in problems]
     if not loaded or findings:
         return default, findings
+    if len(loaded) > 1:
+        message = f"the settings are one document; this file has {len(loaded)}: remove the others"
+        at = Location(CONFIG, documents.span(loaded[1], ()))
+        return default, [Finding("settings-are-one-document", Severity.ERROR, message, at)]
     parsed = specs.parse(loaded[0], Config)
     findings += [catalogue.finding(violation, loaded[0], violation.path) for violation in parsed.violations]
     return parsed.value or default, findings
 
 
-def _files(root: Path, top: str) -> Iterator[tuple[str, bytes]]:
-    """Files below a folder, hidden ones left out, sorted by path; symlinks may not lead outside."""
+def _files(root: Path, top: str, findings: list[Finding]) -> Iterator[tuple[str, bytes]]:
+    """Files below a folder, hidden ones left out, sorted by path.
+
+    What is there and cannot be read as a file is told: to leave a job out without a word would delete
+    its manifests.
+    """
     base = os.fspath(root)
-    for path in sorted(_paths(os.path.join(base, top), top)):  # noqa: PTH118  # a hot loop
-        full = os.path.join(base, path)  # noqa: PTH118
-        if os.path.islink(full) and not Path(full).resolve().is_relative_to(root):  # noqa: PTH114
-            message = f"{path} is a symlink that leads out of the repository; copy the file instead"
-            raise WorkspaceError(message)
-        with open(full, "rb") as file:  # noqa: PTH123
+    if os.path.realpath(os.path.join(base, top)) != os.path.join(os.path.realpath(base), top):
+        findings.append(_odd(top, f"{top} is a symlink; put the folder there"))
+        return
+    for path in sorted(_paths(base, os.path.join(base, top), top, findings)):
+        full = os.path.join(base, path)
+        if os.path.getsize(full) > documents.MAX_BYTES:
+            message = f"the file is {os.path.getsize(full)} bytes long; at most {documents.MAX_BYTES} are read"
+            findings.append(Finding(documents.LIMITS, Severity.ERROR, message, Location(path)))
+            continue
+        with open(full, "rb") as file:
             yield path, file.read()
 
 
-def _paths(folder: str, name: str) -> Iterator[str]:
+def _paths(base: str, folder: str, name: str, findings: list[Finding]) -> Iterator[str]:
     try:
         entries = list(os.scandir(folder))
     except FileNotFoundError:
         return
+    except NotADirectoryError:
+        findings.append(_odd(name, f"{name} is a file; it needs to be a folder"))
+        return
     for entry in entries:
+        path = f"{name}/{entry.name}"
         if entry.name.startswith("."):
             continue
-        if entry.is_dir(follow_symlinks=False):
-            yield from _paths(entry.path, f"{name}/{entry.name}")
-        elif entry.is_file():
-            yield f"{name}/{entry.name}"
+        if fault := _bad_name(entry.name) or _bad_entry(base, entry):
+            findings.append(_odd(path, f"{entry.name} {fault}"))
+        elif entry.is_dir(follow_symlinks=False):
+            yield from _paths(base, entry.path, path, findings)
+        else:
+            yield path
+
+
+def _odd(path: str, message: str) -> Finding:
+    shown = path.encode(errors="surrogateescape").decode(errors="replace")
+    message = message.encode(errors="surrogateescape").decode(errors="replace")
+    return Finding("files-are-plain", Severity.ERROR, message, Location(shown))
+
+
+def _bad_name(name: str) -> str:
+    """Why a file cannot be called so, or nothing."""
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        return "is a name in another encoding than UTF-8; rename it"
+    if any(not character.isprintable() for character in name):
+        return "has a control character in its name; rename it"
+    return ""
+
+
+def _bad_entry(base: str, entry: os.DirEntry[str]) -> str:
+    """Why an entry is no file and no folder that can be read, or nothing."""
+    if entry.is_symlink():
+        try:
+            target = os.path.realpath(entry.path, strict=True)
+        except FileNotFoundError:
+            return "is a symlink that leads nowhere; remove it, or put the file there"
+        except OSError:  # ELOOP
+            return "is a symlink that leads to itself; remove it"
+        if not (target + os.sep).startswith(os.path.realpath(base) + os.sep):
+            return "is a symlink that leads out of the repository; put a copy there"
+        if os.path.isdir(target):
+            return "is a symlink to a folder; put the files there, or link them one by one"
+    if entry.is_dir() or entry.is_file():
+        return ""
+    return "is no regular file; remove it"

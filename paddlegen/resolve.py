@@ -8,14 +8,15 @@ until a finding needs it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from paddlegen import specs
-from paddlegen.merge import merge_pod_templates, merge_specs, mount_name
+from paddlegen import documents, hints, specs
+from paddlegen.merge import combine_patches, merge_specs, mount_name
 from paddlegen.model.job import JobBody, JobFields, Role, RoleFields
 from paddlegen.model.output import Violation
 from paddlegen.model.resolved import Job, RoleOfJob
@@ -33,6 +34,9 @@ TOLD_ELSEWHERE = ""
 """The rule of a fault that another file's finding already tells."""
 
 _PARAM = re.compile(r"\$\{params\.([^}]*)\}")
+_DEEPEST, _LONGEST = 50, 500
+"""How deep templates may extend each other, and how many a job may have in all."""
+
 _ONLY_IN_JOB = ("clusters", "target", "extends", "params", "overrides")
 
 
@@ -58,6 +62,8 @@ class Place:
 
     document: Document
     path: FieldPath
+    used_at: Place | None = None
+    """For the value of a parameter: where it was filled in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +90,13 @@ class Resolution:
     layers: tuple[Layer, ...]
     job: Job | None
     faults: tuple[Fault, ...] = field(default=())
+    params: Mapping[str, Place] = field(default_factory=dict)
+    """Where the value of each parameter was written: in the job, or as the template's default."""
 
     def find(self, path: FieldPath) -> Place | None:
         """Where exactly this path of the resolved spec was written, None if nowhere."""
-        return _written(self.layers, path)
+        found = _written(self.layers, path)
+        return found and through_params(found, self.params)
 
     def origin(self, path: FieldPath) -> Place:
         """Where the value at a path of the resolved spec was written.
@@ -95,7 +104,18 @@ class Resolution:
         A role's field that the role does not have itself comes from the job.  A path that nobody
         wrote leads to its nearest written parent.
         """
-        return origin(self.layers, path)
+        return through_params(origin(self.layers, path), self.params)
+
+
+def through_params(place: Place, params: Mapping[str, Place]) -> Place:
+    """The place itself, or that of the parameter whose value was filled in there."""
+    written = documents.at(place.document.value, place.path)
+    names = [name for name in _PARAM.findall(written) if name in params] if isinstance(written, str) else []
+    if not names:
+        return place
+    # A value the job gives comes before a default: it is nearer to who reads the finding.
+    value = min((params[name] for name in names), key=lambda param: len(param.path))
+    return replace(value, used_at=place)
 
 
 def origin(layers: Sequence[Layer], path: FieldPath) -> Place:
@@ -154,35 +174,83 @@ def resolve(
 ) -> Resolution:
     """The job as `cluster` sees it; `storage` are the StorageSpecs of the job's namespace."""
     faults: list[Fault] = []
-    layers = tuple(_layers(spec, source, cluster, templates, faults))
+    at = Place(source.document, ("spec", "extends"))
+    chain = list(islice(_chain(at, spec.spec.extends or [], templates, (), faults), _LONGEST + 1))
+    if len(chain) > _LONGEST:
+        message = f"the templates of this job extend others more than {_LONGEST} times; put some of them together"
+        faults.append(Fault(at, Violation((), message, "template-chain-short")))
+    if faults:  # what a missing template would have declared is not known
+        return Resolution((), None, tuple(faults))
+    params = {name: param for name, param in _params(spec, source, chain, faults)}
+    layers = tuple(_layers(source, cluster, chain, params, faults))
+    places = {name: param.place for name, param in params.items()}
     if faults:
-        return Resolution(layers, None, tuple(faults))
+        return Resolution(layers, None, tuple(faults), places)
     merged: dict[str, Any] = {}
     for layer in layers:
         faults.extend(_idle_nulls(merged, layer))
         merged = merge_specs(merged, layer.value)
     converted = specs.convert(merged, JobBody)
     if isinstance(converted, list):
-        faults += [Fault(origin(layers, violation.path), violation) for violation in converted]
-        return Resolution(layers, None, tuple(faults))
+        faults += [
+            Fault(through_params(origin(layers, violation.path), places), violation) for violation in converted
+        ]
+        return Resolution(layers, None, tuple(faults), places)
     job = _job(spec, converted, storage)
-    return Resolution(layers, job, tuple(faults))
+    return Resolution(layers, job, tuple(faults), places)
 
 
-def fill_in(body: dict[str, Any]) -> dict[str, Any]:
+def fill_in(document: Document) -> dict[str, Any]:
     """A template's document with its parameters at their defaults, or at a sample of their type.
 
     Good for checking the template by itself; undeclared parameters stay as they are written.
     """
-    samples: dict[str, str | int | float | bool] = {"integer": 1, "number": 1.0, "boolean": True}
+    body = document.value
+    assert isinstance(body, dict)  # noqa: S101  # the caller looked
+    values: dict[str, Any] = {}
+    for name, param in _declarations(body):
+        wanted = str(param.get("type") or "string")
+        default = _as_declared(param.get("default"), wanted, document, ("spec", "params", name, "default"))
+        values[name] = default if _fits(default, wanted) else _SAMPLES.get(wanted, "sample")
+    return _filled(body, values)  # type: ignore[no-any-return]  # a dict stays a dict
+
+
+def bad_defaults(document: Document) -> Iterator[Violation]:
+    """The defaults of a template's parameters that are not of their declared type."""
+    body = document.value
+    assert isinstance(body, dict)  # noqa: S101  # the caller looked
+    for name, param in _declarations(body):
+        path = ("spec", "params", name, "default")
+        wanted = param.get("type") or "string"
+        if param.get("default") is None or wanted not in (*_SAMPLES, "string"):
+            continue
+        default = _as_declared(param["default"], wanted, document, path)
+        if not _fits(default, wanted):
+            message = f"the default of the parameter {name} is {default!r}; its type is {wanted}"
+            yield Violation(path, message, "params-typed")
+
+
+def params_in(written: object) -> list[str]:
+    """The parameters a text names."""
+    return _PARAM.findall(written) if isinstance(written, str) else []
+
+
+_SAMPLES: Mapping[str, int | float | bool] = {"integer": 1, "number": 1.0, "boolean": True}
+
+
+def _declarations(body: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     spec = body.get("spec")
     declared = spec.get("params") if isinstance(spec, dict) else None
-    values: dict[str, Any] = {}
     for name, param in (declared if isinstance(declared, dict) else {}).items():
         if isinstance(param, dict):
-            default = param.get("default")
-            values[name] = samples.get(str(param.get("type")), "sample") if default is None else default
-    return _filled(body, values)  # type: ignore[no-any-return]  # a dict stays a dict
+            yield name, param
+
+
+def _as_declared(value: Any, wanted: str, document: Document, path: FieldPath) -> Any:
+    """The value; where text is declared, a plain scalar is the text that was written (`0777`)."""
+    if wanted != "string" or value is None or isinstance(value, str):
+        return value
+    return documents.scalar_text(document, path) or value
 
 
 def _filled(value: Any, params: Mapping[str, Any]) -> Any:
@@ -197,23 +265,18 @@ def _filled(value: Any, params: Mapping[str, Any]) -> Any:
 
 
 def _layers(
-    spec: JobSpec, source: Source, cluster: str, templates: Mapping[str, Template | None], faults: list[Fault]
+    source: Source, cluster: str, chain: Sequence[Template], params: Mapping[str, _Value], faults: list[Fault]
 ) -> Iterator[Layer]:
     own = source.body["spec"]
-    names = spec.spec.extends or []
-    chain = list(_chain(Place(source.document, ("spec", "extends")), names, templates, (), faults))
-    params = dict(_params(spec, source, chain, faults))
-    for template in chain:
-        value = {key: item for key, item in template.body["spec"].items() if key not in _ONLY_IN_JOB}
-        yield Layer(
-            template.document, ("spec",), _substitute(value, params, template.document, ("spec",), faults)
-        )
-    value = {key: item for key, item in own.items() if key not in _ONLY_IN_JOB}
-    yield Layer(source.document, ("spec",), _substitute(value, params, source.document, ("spec",), faults))
-    override = (own.get("overrides") or {}).get(cluster)
-    if override is not None:
-        prefix = ("spec", "overrides", cluster)
-        yield Layer(source.document, prefix, _substitute(override, params, source.document, prefix, faults))
+    parts: list[tuple[Document, FieldPath, Any]] = [
+        *((template.document, ("spec",), template.body["spec"]) for template in chain),
+        (source.document, ("spec",), own),
+        (source.document, ("spec", "overrides", cluster), (own.get("overrides") or {}).get(cluster)),
+    ]
+    for document, prefix, written in parts:
+        if written is not None:
+            value = {key: item for key, item in written.items() if key not in _ONLY_IN_JOB}
+            yield Layer(document, prefix, _substitute(value, params, document, prefix, faults))
 
 
 def _chain(
@@ -226,14 +289,17 @@ def _chain(
     """The templates of an `extends` list, each after the ones it extends itself."""
     for index, name in enumerate(names):
         place = Place(at.document, (*at.path, index))
-        if name in above:
+        if len(above) > _DEEPEST:
+            message = f"the templates extend each other more than {_DEEPEST} deep; put some of them together"
+            faults.append(Fault(place, Violation((), message, "template-chain-short")))
+        elif name in above:
             loop = " extends ".join((*above[above.index(name) :], name))
             faults.append(
                 Fault(place, Violation((), f"a template cannot extend itself: {loop}", "template-acyclic"))
             )
         elif name not in templates:
-            hint = specs.did_you_mean(name, sorted(templates))
-            message = f"there is no job template {name!r} in jobs/templates/{hint}"
+            hint = hints.did_you_mean(name, sorted(templates))
+            message = f"there is no job template {name} below jobs/{hint}"
             faults.append(Fault(place, Violation((), message, "template-exists")))
         elif (template := templates[name]) is None:
             faults.append(Fault(place, Violation((), "", TOLD_ELSEWHERE)))
@@ -243,35 +309,47 @@ def _chain(
             yield template
 
 
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """The value of a parameter, None where one is missing, and where it was written."""
+
+    value: str | int | float | bool | None
+    place: Place
+
+
 def _params(
     spec: JobSpec, source: Source, chain: Sequence[Template], faults: list[Fault]
-) -> Iterator[tuple[str, str | int | float | bool]]:
+) -> Iterator[tuple[str, _Value]]:
     """Every parameter of the templates with the job's value or its default."""
-    declared: dict[str, Param] = {}
+    declared: dict[str, tuple[Param, Template]] = {}
     for template in chain:
-        declared |= template.value.spec.params or {}
+        declared |= {name: (param, template) for name, param in (template.value.spec.params or {}).items()}
     given = spec.spec.params or {}
-    for name, value in given.items():
+    for name, written in given.items():
         place = Place(source.document, ("spec", "params", name))
         if name not in declared:
-            hint = specs.did_you_mean(name, sorted(declared))
-            message = f"no template of this job declares the parameter {name!r}{hint}"
+            hint = hints.did_you_mean(name, sorted(declared))
+            message = f"no template of this job declares the parameter {name}{hint}"
             faults.append(Fault(place, Violation((), message, "params-declared")))
             continue
-        wanted = declared[name].type or "string"
+        wanted = declared[name][0].type or "string"
+        value = _as_declared(written, wanted, place.document, place.path)
         if not _fits(value, wanted):
-            message = f"parameter {name} is {value!r}; its template declares {wanted}"
-            faults.append(Fault(place, Violation((), message, "params-declared")))
-        yield name, value
-    for name, param in declared.items():
+            message = f"the parameter {name} is {value!r}; its template declares {wanted}"
+            faults.append(Fault(place, Violation((), message, "params-typed")))
+        yield name, _Value(value, place)
+    for name, (param, template) in declared.items():
         if name in given:
             continue
         if isinstance(param.default, UnsetType):
             place = Place(source.document, ("spec", "extends"))
-            message = f"the job gives no value for the parameter {name}, and its template has no default"
+            message = f"the parameter {name} of the template {template.value.metadata.name} has no default; give it under params"
             faults.append(Fault(place, Violation((), message, "params-resolved")))
+            yield name, _Value(None, place)
         else:
-            yield name, param.default
+            place = Place(template.document, ("spec", "params", name, "default"))
+            value = _as_declared(param.default, param.type or "string", place.document, place.path)
+            yield name, _Value(value, place)
 
 
 def _fits(value: object, wanted: str) -> bool:
@@ -287,11 +365,7 @@ def _fits(value: object, wanted: str) -> bool:
 
 
 def _substitute(
-    value: Any,
-    params: Mapping[str, str | int | float | bool],
-    document: Document,
-    path: FieldPath,
-    faults: list[Fault],
+    value: Any, params: Mapping[str, _Value], document: Document, path: FieldPath, faults: list[Fault]
 ) -> Any:
     """The value with `${params.x}` replaced: typed where it stands alone, as text inside text."""
     if isinstance(value, dict):
@@ -302,11 +376,11 @@ def _substitute(
         return value
     for name in _PARAM.findall(value):
         if name not in params:
-            hint = specs.did_you_mean(name, sorted(params))
+            hint = hints.did_you_mean(name, sorted(params))
             message = f"${{params.{name}}} has no value: no template of this job declares it{hint}"
             faults.append(Fault(Place(document, path), Violation((), message, "params-resolved")))
             return value
-    return _filled(value, params)
+    return _filled(value, {name: param.value for name, param in params.items() if param.value is not None})
 
 
 def _text(value: str | float | bool) -> str:
@@ -360,7 +434,7 @@ def _complete(job: JobFields, role: Role) -> Role:
         if isinstance(own, UnsetType):
             values[name] = general
         elif name == "pod_template":
-            values[name] = merge_pod_templates(general, own)
+            values[name] = combine_patches(general, own)
         elif name == "affinity":
             continue
         elif isinstance(own, dict):

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
-from paddlegen.documents import scalar_text
+from paddlegen import hints
+from paddlegen.documents import plain_scalars, scalar_text
 from paddlegen.model.output import Violation
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def parse(document: Document, kind: type[T]) -> Parsed[T]:
     body = document.value
     if not isinstance(body, dict):
         return Parsed(
-            None, {}, (Violation((), f"this is {_typename(body)}; a mapping is needed", VALUES_ALLOWED),)
+            None, {}, (Violation((), f"this is {typename(body)}; a mapping is needed", VALUES_ALLOWED),)
         )
     try:
         return Parsed(msgspec.convert(without_nulls(body), kind), body)
@@ -67,9 +67,16 @@ def convert(body: dict[str, Any], kind: type[T]) -> T | list[Violation]:
 
 
 def without_nulls(value: Any) -> Any:
-    """The value without the keys that are null: in a spec, null says "delete what I inherit"."""
+    """The value without the keys that are null: in a spec, null says "delete what I inherit".
+
+    A podTemplate keeps its own: there null deletes what stands in the pod template.
+    """
     if isinstance(value, dict):
-        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+        return {
+            key: item if key == "podTemplate" else without_nulls(item)
+            for key, item in value.items()
+            if item is not None
+        }
     if isinstance(value, list):
         return [without_nulls(item) for item in value]
     return value
@@ -81,23 +88,28 @@ def json_schema(kind: type) -> dict[str, Any]:
     return msgspec.json.schema(kind)
 
 
-def did_you_mean(word: str, known: list[str]) -> str:
-    """`; did you mean ...?` for the known word that is close, or the few that exist, or nothing."""
-    lowered = {name.lower(): name for name in known}
-    close = get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
-    return (
-        f"; did you mean {lowered[close[0]]}?"
-        if close
-        else f"; it has {_and(known)}"
-        if 0 < len(known) <= 8
-        else ""
-    )
+def takes_text(path: FieldPath, kind: type) -> bool:
+    """Whether the schema of a kind wants text at a path, so that a plain scalar is what was written."""
+    root = json_schema(kind)
+    schemas = [root]
+    for part in path:
+        branches = [branch for schema in schemas for branch in _branches(schema, root)]
+        schemas = []
+        for branch in branches:
+            rest = branch.get("additionalProperties")
+            if isinstance(part, int):
+                schemas += [branch["items"]] if "items" in branch else []
+            elif part in branch.get("properties", {}):
+                schemas.append(branch["properties"][part])
+            elif isinstance(rest, dict):
+                schemas.append(rest)
+    return any(branch.get("type") == "string" for schema in schemas for branch in _branches(schema, root))
 
 
 def _parse_slowly(document: Document, body: dict[str, Any], kind: type[T]) -> Parsed[T]:
     schema = json_schema(kind)
     taken: set[FieldPath] = set()
-    body = _as_written(body, schema, schema, document, (), taken)
+    body = _as_written(body, schema, schema, document, (), taken, plain_scalars(document))
     bare = without_nulls(body)
     violations = tuple(sorted(_violations(bare, schema), key=_order))
     if not violations:
@@ -112,6 +124,7 @@ def _as_written(
     document: Document,
     path: FieldPath,
     taken: set[FieldPath],
+    plain: dict[FieldPath, str],
 ) -> Any:
     """The value with plain scalars as text where the schema wants text and nothing else fits."""
     branches = list(_branches(schema, root))
@@ -120,18 +133,18 @@ def _as_written(
         properties, rest = branch.get("properties", {}), branch.get("additionalProperties")
         rest = rest if isinstance(rest, dict) else {}
         return {
-            key: _as_written(item, properties.get(key, rest), root, document, (*path, key), taken)
+            key: _as_written(item, properties.get(key, rest), root, document, (*path, key), taken, plain)
             for key, item in value.items()
         }
     if isinstance(value, list):
         items = next((b["items"] for b in branches if "items" in b), {})
-        return [_as_written(item, items, root, document, (*path, i), taken) for i, item in enumerate(value)]
+        return [_as_written(item, items, root, document, (*path, i), taken, plain) for i, item in enumerate(value)]
     if value is None or isinstance(value, str):
         return value
     types = {b.get("type") for b in branches}
-    if "string" not in types or _typename(value) in {_ARTICLES.get(t) for t in types if t}:
+    if "string" not in types or typename(value) in {_ARTICLES.get(t) for t in types if t}:
         return value
-    text = scalar_text(document, path)
+    text = plain.get(path) or scalar_text(document, path)
     if text is None:
         return value
     taken.add(path)
@@ -168,16 +181,18 @@ def _explain(error: Any, path: FieldPath, root: dict[str, Any]) -> Iterator[Viol
         case "additionalProperties":
             known = sorted(schema.get("properties", {}))
             for key in detail["unexpected"]:
-                yield Violation(
-                    (*path, key),
-                    f"{key} is no field of {_owner(path)}{did_you_mean(key, known)}",
-                    FIELDS_KNOWN,
-                )
+                hint = hints.unknown_field(key, path, known, root)
+                yield Violation((*path, key), f"{key} is no field of {_owner(path)}{hint}", FIELDS_KNOWN)
         case "required":
-            yield Violation(path, f"{_owner(path)} has no {detail['property']}; it needs one", VALUES_ALLOWED)
+            missing = detail["property"]
+            if not _is_misspelt(missing, instance, schema):
+                message = f"{_owner(path)} has no {missing}; it needs one"
+                yield Violation((*path, missing), message, VALUES_ALLOWED)
         case "enum":
             options = [str(option) for option in schema["enum"]]
-            wish = f"write {_one_of(options)}" + did_you_mean(str(instance), options)
+            wish = f"write {_one_of(options)}"
+            if len(options) > 1:
+                wish += hints.closest(str(instance), options)
             yield Violation(path, f"{field} is {_show(instance)}; {wish}", VALUES_ALLOWED)
         case "anyOf":
             yield from _explain_any_of(error, path, schema, root)
@@ -185,15 +200,16 @@ def _explain(error: Any, path: FieldPath, root: dict[str, Any]) -> Iterator[Viol
             yield Violation(
                 path, _wrong_type(field, instance, [schema.get("type", "string")]), VALUES_ALLOWED
             )
-        case "pattern" | "maxLength" | "minLength":
-            wish = schema.get("description") or f"it must match {schema.get('pattern', '')}"
-            if name == "minLength":
-                wish = "it needs a value"
-            elif name == "maxLength":
-                wish = f"at most {schema['maxLength']} characters are allowed"
-            yield Violation(
-                path, f"{field} is {_show(instance)}; {wish[0].lower() + wish[1:]}", VALUES_ALLOWED
-            )
+        case "pattern":
+            pattern = schema["pattern"]
+            wish = schema.get("patternErrorMessage", f"it needs to match {pattern}")
+            hint = hints.name_like(str(instance), pattern)
+            yield Violation(path, f"{field} is {_show(instance)}; {wish}{hint}", VALUES_ALLOWED)
+        case "maxLength":
+            message = f"{field} is {_show(instance)}, {len(instance)} characters; at most {schema['maxLength']} are allowed"
+            yield Violation(path, message, VALUES_ALLOWED)
+        case "minLength":
+            yield Violation(path, f'{field} is ""; it needs a value', VALUES_ALLOWED)
         case "minimum":
             yield Violation(
                 path,
@@ -236,30 +252,29 @@ def _lookup(schema: dict[str, Any], path: list[str | int]) -> dict[str, Any]:
 
 def _wrong_type(field: str, instance: Any, types: list[str]) -> str:
     names = list(dict.fromkeys(_ARTICLES.get(t, t) for t in types if t != "number" or "integer" not in types))
-    quoted = (
-        " (it is in quotes; remove them)"
-        if isinstance(instance, str) and types == ["integer"] and instance.isdigit()
-        else ""
-    )
-    return f"{field} is {_typename(instance)} ({_show(instance)}); {_one_of(names)} is needed{quoted}"
+    hint = hints.wrong_type(field, instance, types)
+    return f"{field} is {typename(instance)} ({_show(instance)}); {_one_of(names)} is needed{hint}"
+
+
+def _is_misspelt(missing: str, instance: Any, schema: dict[str, Any]) -> bool:
+    """Whether an unknown field beside it was meant to be the missing one: that is said already."""
+    unknown = [key for key in instance if key not in schema.get("properties", {})]
+    return bool(hints.closest(missing, unknown))
 
 
 def _owner(path: FieldPath) -> str:
-    names = [str(part) for part in path]
-    return ".".join(names) if names else "the document"
+    if not path:
+        return "the document"
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)[1:]
 
 
 def _one_of(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-def _and(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
 def _show(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 _ARTICLES = {
@@ -273,7 +288,8 @@ _ARTICLES = {
 }
 
 
-def _typename(value: Any) -> str:
+def typename(value: Any) -> str:
+    """What a value is, in words: `a list`, `text`."""
     match value:
         case None:
             return _ARTICLES["null"]

@@ -118,19 +118,15 @@ def _install_in_two_steps(stage: Stage) -> None:
 
 
 def settle(stage: Stage) -> str | None:
-    """Finish the two renames, or take the first one back, and close the journal; say which, if any."""
-    outcome = None
-    if not os.path.lexists(stage.target) and os.path.lexists(stage.old):
-        try:
-            os.rename(stage.new, stage.target)
-            outcome = "finished"
-        except OSError:
-            os.rename(stage.old, stage.target)
-            outcome = "took back"
-    # Before anything in the stage goes: a journal must never point to half a stage.
-    with suppress(FileNotFoundError):
-        os.unlink(_journal_path(stage.root))
-    return outcome
+    """Finish the two renames, or take the first one back; say which, if any."""
+    if os.path.lexists(stage.target) or not os.path.lexists(stage.old):
+        return None
+    try:
+        os.rename(stage.new, stage.target)
+    except OSError:
+        os.rename(stage.old, stage.target)
+        return "took back"
+    return "finished"
 
 
 def close_stage(stage: Stage, rescue: Callable[[str, str], None]) -> None:
@@ -143,9 +139,15 @@ def close_stage(stage: Stage, rescue: Callable[[str, str], None]) -> None:
     if os.path.islink(folder):
         os.unlink(folder)
     elif os.path.isdir(folder):
+        if os.path.lexists(stage.old):
+            if not os.path.lexists(stage.target):
+                return
+            # From here on no recovery may take it for a whole tree.
+            os.rename(stage.old, os.path.join(folder, "gone"))
         for name in os.listdir(folder):
             _discard(os.path.join(folder, name), "", stage.copied, rescue)
         os.rmdir(folder)
+    # Last, for it may be all that tells where the stage is.
     with suppress(FileNotFoundError):
         os.unlink(_journal_path(stage.root))
 

@@ -125,10 +125,11 @@ def _repair(stage: Stage) -> Iterator[str]:
     outcome = settle(stage) if stage.place else None
     if outcome:
         yield f"{outcome} the interrupted writing of {stage.place}"
-    if os.path.lexists(os.path.join(stage.root, stage.folder)):
-        kept: list[tuple[str, str]] = []
-        close_stage(stage, lambda path, below: kept.append((below, _keep(stage, path, below))))
-        yield from (f"kept {below}, which is nowhere else, as {path}" for below, path in kept)
+    is_left = os.path.lexists(os.path.join(stage.root, stage.folder))
+    kept: list[tuple[str, str]] = []
+    close_stage(stage, lambda path, below: kept.append((below, _keep(stage, path, below))))
+    yield from (f"kept {below}, which is nowhere else, as {path}" for below, path in kept)
+    if is_left:
         yield f"removed {stage.folder}, which an interrupted run left"
 
 
@@ -450,7 +451,7 @@ def _write_file(former: str, new: str, data: bytes, *, flush: bool) -> None:
 def _like(found: os.stat_result, new: str) -> None:
     """Give `new` the mode and, where we may, the owner of what it replaces."""
     current = os.lstat(new)
-    if os.name != "nt" and (found.st_uid, found.st_gid) != (current.st_uid, current.st_gid):
+    if sys.platform != "win32" and (found.st_uid, found.st_gid) != (current.st_uid, current.st_gid):
         with suppress(PermissionError):
             os.chown(new, found.st_uid, found.st_gid)
     if found.st_mode != current.st_mode:

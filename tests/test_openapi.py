@@ -405,7 +405,7 @@ def test_built_in_kinds_are_patched_as_without_our_file(program: kustomize.Kusto
     with_ours = build(program, tmp_path / "ours", objects, patches, namespace="other", openapi=OPENAPI)
     without = build(program, tmp_path / "none", objects, patches, namespace="other")
 
-    assert len(objects) >= 90
+    assert len(objects) > 80
     assert "patched" in without
     assert with_ours == without
 

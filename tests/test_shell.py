@@ -18,6 +18,7 @@ from paddlegen.errors import ExitCode, ToolError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
 EXISTING = sorted(name for name, command in COMMANDS.items() if importlib.util.find_spec(command.module))
 
@@ -246,6 +247,23 @@ def test_completing_imports_no_command() -> None:
 
 def test_a_format_is_completed_without_importing_it() -> None:
     assert options._formats_beginning_with("j") == ["json"]
+
+
+def test_jobs_and_clusters_are_completed_by_the_names_of_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    specs = ("jobs/ads/ctr.yaml", "jobs/b.yml", "jobs/templates/t.yaml")
+    for path in (*specs, "overlays/prod/cluster.yaml", "overlays/v1/x.yaml"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    monkeypatch.chdir(tmp_path)
+    assert options._jobs_beginning_with("") == ["jobs/ads/ctr.yaml", "jobs/b.yml"]
+    assert options._jobs_beginning_with("jobs/a") == ["jobs/ads/ctr.yaml"]
+    assert options._clusters_beginning_with("") == ["prod"]
+    assert options._clusters_beginning_with("x") == []
+    (tmp_path / "jobs/.git").mkdir()
+    monkeypatch.chdir(tmp_path / "jobs")
+    assert options._jobs_beginning_with("") == []
 
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish", "powershell"])

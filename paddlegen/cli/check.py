@@ -50,6 +50,6 @@ def main(
         )
     counts = {"jobs": result.jobs, "clusters": len(result.clusters), "objects": len(result.files)}
     summary = report(findings, counts)
-    console.emit(summary, format_, console.sources(opened.root))
+    console.emit(summary, format_, console.sources(opened.root, session.rendered_texts(result)))
     threshold = None if fail_on is FailOn.NEVER else Severity(fail_on.value)
     return ExitCode.FINDINGS if summary.fails_at(threshold) else ExitCode.CLEAN

@@ -40,6 +40,31 @@ Format = Annotated[
 ]
 """`--format`; give it to `console.emit` as it is."""
 
+
+def _clusters_beginning_with(incomplete: str) -> list[str]:
+    """The folders of overlays/ with a profile: a shell asks at every key, so no file is read."""
+    home = _home()
+    folders = () if home is None else (home / "overlays").glob("*/cluster.yaml")
+    return sorted(file.parent.name for file in folders if file.parent.name.startswith(incomplete))
+
+
+def _jobs_beginning_with(incomplete: str) -> list[str]:
+    """The paths of the specs below jobs/, which name their jobs without being read."""
+    home = _home()
+    paths = () if home is None else (file.relative_to(home) for file in (home / "jobs").rglob("*.y*ml"))
+    names = {path.as_posix() for path in paths if path.parts[1] != "templates"}
+    return sorted(name for name in names if name.startswith(incomplete))
+
+
+def _home() -> Path | None:
+    from paddlegen.repository import find_root  # only a shell that completes pays for it
+
+    try:
+        return find_root(Path.cwd())
+    except UsageError:
+        return None
+
+
 Root = Annotated[
     Path | None,
     typer.Option(
@@ -50,13 +75,22 @@ Root = Annotated[
 
 Jobs = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[JOB]...", help="Names of jobs, or paths of job specs; all if none is given."),
+    typer.Argument(
+        metavar="[JOB]...",
+        help="Names of jobs, or paths of job specs; all if none is given.",
+        autocompletion=_jobs_beginning_with,
+    ),
 ]
 """Jobs by name, namespace/name or path."""
 
 Clusters = Annotated[
     list[str] | None,
-    typer.Option("--cluster", metavar="CLUSTER", help="Only this cluster; can be repeated."),
+    typer.Option(
+        "--cluster",
+        metavar="CLUSTER",
+        help="Only this cluster; can be repeated.",
+        autocompletion=_clusters_beginning_with,
+    ),
 ]
 """`--cluster`."""
 

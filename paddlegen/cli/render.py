@@ -56,7 +56,7 @@ def _render(
         tree.write(opened.root, MANIFESTS, files, delete)
     summary = _report(result, disk, delete)
     if summary.findings:
-        console.emit(summary, format_, console.sources(opened.root))
+        console.emit(summary, format_, console.sources(opened.root, session.rendered_texts(result)))
     if not result.is_complete:
         console.note("nothing was written: the specs have errors")
         return ExitCode.FINDINGS
@@ -78,21 +78,17 @@ def _left_over(result: Rendering, disk: Mapping[str, tree.Found], selection: Sel
 def _report(result: Rendering, disk: Mapping[str, tree.Found], delete: set[str]) -> Report:
     changed = [path for path, one in result.files.items() if one.text is not None]
     new = sum(path not in disk for path in changed)
-    counts = {
-        "jobs": result.jobs,
-        "clusters": len(result.clusters),
-        "objects": len(result.files),
-        "new": new,
-        "changed": len(changed) - new,
-        "deleted": len(delete),
-    }
+    counts = {"jobs": result.jobs, "clusters": len(result.clusters), "objects": len(result.files)}
+    if result.is_complete:  # else nothing is written, and what would be is not known
+        counts |= {"new": new, "changed": len(changed) - new, "deleted": len(delete)}
     return report(result.findings, counts)
 
 
 def _tell(counts: Mapping[str, int], verb: str) -> None:
     jobs = "1 job" if counts["jobs"] == 1 else f"{counts['jobs']} jobs"
     clusters = "1 cluster" if counts["clusters"] == 1 else f"{counts['clusters']} clusters"
+    objects = "1 object" if counts["objects"] == 1 else f"{counts['objects']} objects"
     console.out(
-        f"{jobs}, {clusters}, {counts['objects']} objects: {counts['new']} {verb} new, "
+        f"{jobs}, {clusters}, {objects}: {counts['new']} {verb} new, "
         f"{counts['changed']} changed, {counts['deleted']} deleted\n"
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paddlegen import engine, kustomize, repository, tree
+from paddlegen import engine, hints, kustomize, repository, tree
 from paddlegen.cache import Cache, code_identity
 from paddlegen.cli import console
 from paddlegen.errors import UsageError, WorkspaceError
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from paddlegen.engine import Rendering, Selection
     from paddlegen.kustomize import Kustomize
+    from paddlegen.model.config import Config
     from paddlegen.model.report import Finding
-    from paddlegen.repository import Config, Repository
+    from paddlegen.repository import Repository
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Session:
     repository: Repository
     config: Config
     findings: tuple[Finding, ...]
-    """What is wrong with paddlegen.yaml."""
+    """What is wrong with paddlegen.yaml, and what cannot be read at all."""
 
     def kustomize(self) -> Kustomize:
         """The kustomize that builds here."""
@@ -44,7 +45,7 @@ def open_session(root: Path | None) -> Session:
     home = repository.find_root(Path.cwd(), root)
     opened = repository.read(home)
     config, findings = repository.config(opened)
-    return Session(home, opened, config, tuple(findings))
+    return Session(home, opened, config, (*opened.findings, *findings))
 
 
 def on_disk(session: Session) -> dict[str, tree.Found]:
@@ -83,11 +84,17 @@ def render(
 
 
 def _refuse_unknown_jobs(selection: Selection, result: Rendering) -> None:
-    if selection.jobs and not result.jobs and not result.findings:
-        message = (
-            f"no job spec is called {', '.join(sorted(selection.jobs))}; `paddlegen list` shows their names"
-        )
+    """A name that matches nothing is a slip of the keyboard; where a spec is broken, it may be that one's."""
+    unknown = sorted(set(selection.jobs) - result.selected)
+    if unknown and not result.findings:
+        hint = hints.closest(unknown[0], sorted(result.names))
+        message = f"there is no job {', '.join(unknown)} below jobs/{hint}"
         raise UsageError(message)
+
+
+def rendered_texts(result: Rendering) -> dict[str, str]:
+    """The manifests that differ from what is committed, by path: a finding quotes what would be written."""
+    return {f"{MANIFESTS}/{path}": one.text for path, one in result.files.items() if one.text is not None}
 
 
 def read_manifest(session: Session, path: str) -> str | None:

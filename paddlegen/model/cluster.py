@@ -11,13 +11,17 @@ from paddlegen.model.job import Labels, Name, NonEmpty, Quantity, TargetName
 CrdFlavour = Literal["v1", "v1beta1", "tpr"]
 GangMode = Literal["git", "operator", "none"]
 KubernetesVersion = Annotated[
-    str, Meta(pattern=r"^1\.[0-9]{1,2}$", description="Minor version of Kubernetes.", examples=["1.33"])
+    str,
+    Meta(
+        pattern=r"^1\.[0-9]{1,2}$",
+        extra_json_schema={"patternErrorMessage": 'write a minor version such as "1.33"'},
+    ),
 ]
 Version = Annotated[
     str,
     Meta(
         pattern=r"^v?[0-9]+\.[0-9]+(\.[0-9]+)?(-[0-9A-Za-z.-]+)?$",
-        description="A release, as the project tags it.",
+        extra_json_schema={"patternErrorMessage": "write a release such as v1.12.0"},
     ),
 ]
 PaddleOperatorVersion = Literal["0.2.0", "0.2.1", "0.3.0", "0.3.1", "0.3.2", "0.3.3", "0.3.4", "0.3.5"]
@@ -47,8 +51,10 @@ class PaddleOperator(_Part):
 class Component(_Part):
     """Another controller of the cluster."""
 
-    version: Version | UnsetType = UNSET
-    namespace: Name | UnsetType = UNSET
+    version: Annotated[Version | UnsetType, Meta(description="Its release.", examples=["v1.12.0"])] = UNSET
+    namespace: Annotated[
+        Name | UnsetType, Meta(description="Where it runs.", examples=["volcano-system"])
+    ] = UNSET
 
 
 class TrainingOperator(Component):
@@ -64,47 +70,101 @@ class Edl(Component):
 class Argocd(_Part):
     """The Argo CD that syncs this cluster."""
 
-    version: Version | UnsetType = UNSET
-    repo_url: str | UnsetType = UNSET
-    revision: str | UnsetType = UNSET
-    destination: str | UnsetType = UNSET
-    project: str | UnsetType = UNSET
+    version: Annotated[
+        Version | UnsetType,
+        Meta(
+            description="Release of Argo CD; `paddlegen doctor` compares its kustomize.", examples=["v3.4.0"]
+        ),
+    ] = UNSET
+    repo_url: Annotated[
+        str | UnsetType,
+        Meta(
+            description="The Git repository it syncs from.", examples=["https://git.example.com/ml/jobs.git"]
+        ),
+    ] = UNSET
+    revision: Annotated[
+        str | UnsetType, Meta(description="Branch, tag or commit it follows.", examples=["main"])
+    ] = UNSET
+    destination: Annotated[
+        str | UnsetType,
+        Meta(
+            description="The cluster it syncs to, by the name or URL it knows it by.",
+            examples=["https://kubernetes.default.svc"],
+        ),
+    ] = UNSET
+    project: Annotated[
+        str | UnsetType, Meta(description="The AppProject its applications belong to.", examples=["default"])
+    ] = UNSET
 
 
 class Queue(_Part):
     """A Volcano queue."""
 
-    name: str
-    weight: int | UnsetType = UNSET
-    capability: dict[str, Quantity] | UnsetType = UNSET
+    name: Annotated[str, Meta(description="The queue's name.", examples=["default"])]
+    weight: Annotated[
+        int | UnsetType, Meta(description="Its share of the cluster, relative to other queues.", examples=[1])
+    ] = UNSET
+    capability: Annotated[
+        dict[str, Quantity] | UnsetType,
+        Meta(description="The most it may use.", examples=[{"cpu": 64, "memory": "256Gi"}]),
+    ] = UNSET
 
 
 class NodePool(_Part):
     """Nodes that are alike."""
 
-    name: str
-    count: int | UnsetType = UNSET
-    allocatable: dict[str, Quantity] | UnsetType = UNSET
-    labels: Labels | UnsetType = UNSET
-    taints: list[dict[str, Any]] | UnsetType = UNSET
+    name: Annotated[str, Meta(description="The pool's name.", examples=["p100"])]
+    count: Annotated[int | UnsetType, Meta(description="How many nodes.", examples=[4])] = UNSET
+    allocatable: Annotated[
+        dict[str, Quantity] | UnsetType,
+        Meta(
+            description="What pods can have of one node.",
+            examples=[{"cpu": 32, "memory": "120Gi", "nvidia.com/gpu": 4}],
+        ),
+    ] = UNSET
+    labels: Annotated[
+        Labels | UnsetType,
+        Meta(description="Labels of the nodes.", examples=[{"accelerator": "nvidia-tesla-p100"}]),
+    ] = UNSET
+    taints: Annotated[
+        list[dict[str, Any]] | UnsetType,
+        Meta(
+            description="Taints of the nodes, as in a Kubernetes node.",
+            examples=[[{"key": "nvidia.com/gpu", "effect": "NoSchedule"}]],
+        ),
+    ] = UNSET
 
 
 class Namespace(_Part):
     """What a namespace enforces."""
 
-    name: Name
-    pod_security: Literal["privileged", "baseline", "restricted"] | UnsetType = UNSET
-    istio: bool | UnsetType = UNSET
-    quota: dict[str, Quantity] | UnsetType = UNSET
-    limit_range: list[dict[str, Any]] | UnsetType = UNSET
+    name: Annotated[Name, Meta(description="The namespace.", examples=["ads"])]
+    pod_security: Annotated[
+        Literal["privileged", "baseline", "restricted"] | UnsetType,
+        Meta(description="The Pod Security Standard it enforces."),
+    ] = UNSET
+    istio: Annotated[bool | UnsetType, Meta(description="Whether Istio puts its sidecar into pods here.")] = (
+        UNSET
+    )
+    quota: Annotated[
+        dict[str, Quantity] | UnsetType,
+        Meta(description="The `hard` of its ResourceQuota.", examples=[{"requests.nvidia.com/gpu": 8}]),
+    ] = UNSET
+    limit_range: Annotated[
+        list[dict[str, Any]] | UnsetType,
+        Meta(
+            description="The `limits` of its LimitRange.",
+            examples=[[{"type": "Container", "max": {"memory": "64Gi"}}]],
+        ),
+    ] = UNSET
 
 
 class ClusterBody(_Part):
     """The `spec` of a cluster profile."""
 
-    kubernetes: Annotated[KubernetesVersion | UnsetType, Meta(description="Version of the API server.")] = (
-        UNSET
-    )
+    kubernetes: Annotated[
+        KubernetesVersion | UnsetType, Meta(description="Minor version of the API server.", examples=["1.33"])
+    ] = UNSET
     crd: Annotated[
         CrdFlavour | UnsetType,
         Meta(description="Flavour of the CRDs; by the Kubernetes version if absent (v1 from 1.16)."),
@@ -121,36 +181,51 @@ class ClusterBody(_Part):
             )
         ),
     ] = UNSET
-    paddle_operator: PaddleOperator = PaddleOperator()
-    training_operator: TrainingOperator | UnsetType = UNSET
-    edl: Edl | UnsetType = UNSET
+    paddle_operator: Annotated[
+        PaddleOperator, Meta(description="The paddle-operator and the flags it runs with.")
+    ] = PaddleOperator()
+    training_operator: Annotated[
+        TrainingOperator | UnsetType,
+        Meta(description="The Kubeflow training-operator, if the cluster has it."),
+    ] = UNSET
+    edl: Annotated[Edl | UnsetType, Meta(description="The EDL controller, if the cluster has it.")] = UNSET
     volcano: Annotated[Component | UnsetType, Meta(description="Volcano, if the cluster has it.")] = UNSET
-    kueue: Component | UnsetType = UNSET
-    argocd: Argocd = Argocd()
-    queues: list[Queue] | UnsetType = UNSET
-    node_pools: list[NodePool] | UnsetType = UNSET
-    storage_classes: list[str] | UnsetType = UNSET
-    namespaces: list[Namespace] | UnsetType = UNSET
+    kueue: Annotated[Component | UnsetType, Meta(description="Kueue, if the cluster has it.")] = UNSET
+    argocd: Annotated[Argocd, Meta(description="The Argo CD that syncs this cluster.")] = Argocd()
+    queues: Annotated[list[Queue] | UnsetType, Meta(description="Volcano queues.")] = UNSET
+    node_pools: Annotated[
+        list[NodePool] | UnsetType, Meta(description="Nodes, by what they have in common.")
+    ] = UNSET
+    storage_classes: Annotated[
+        list[str] | UnsetType, Meta(description="Names of the StorageClasses that exist.", examples=[["nas"]])
+    ] = UNSET
+    namespaces: Annotated[list[Namespace] | UnsetType, Meta(description="What namespaces enforce.")] = UNSET
     registries: Annotated[
         list[NonEmpty] | UnsetType, Meta(description="Image registries that are allowed.")
     ] = UNSET
-    ip_family: Literal["IPv4", "IPv6", "DualStack"] | UnsetType = UNSET
-    stage: Literal["debug", "production"] | UnsetType = UNSET
+    ip_family: Annotated[
+        Literal["IPv4", "IPv6", "DualStack"] | UnsetType, Meta(description="Addresses that pods get.")
+    ] = UNSET
+    stage: Annotated[
+        Literal["debug", "production"] | UnsetType, Meta(description="What the cluster is for.")
+    ] = UNSET
 
 
 class ClusterMetadata(_Part):
     """Who the cluster is: the folder says so, a name here must repeat it."""
 
-    name: Name | UnsetType = UNSET
+    name: Annotated[Name | UnsetType, Meta(description="The folder's name, once more.")] = UNSET
 
 
 class ClusterProfile(_Part):
     """A cluster jobs are rendered for."""
 
-    api_version: Literal["paddlegen.dev/v1"]
-    kind: Literal["Cluster"]
-    metadata: ClusterMetadata = ClusterMetadata()
-    spec: ClusterBody = ClusterBody()
+    api_version: Annotated[Literal["paddlegen.dev/v1"], Meta(description="The version of this schema.")]
+    kind: Annotated[Literal["Cluster"], Meta(description="What this document is.")]
+    metadata: Annotated[
+        ClusterMetadata, Meta(description="Who the cluster is: the folder says so, a name here repeats it.")
+    ] = ClusterMetadata()
+    spec: Annotated[ClusterBody, Meta(description="What is known about the cluster.")] = ClusterBody()
 
 
 class Cluster(Struct, frozen=True, kw_only=True):

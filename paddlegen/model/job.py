@@ -16,7 +16,9 @@ Name = Annotated[
     Meta(
         pattern=r"^[a-z]([-a-z0-9]*[a-z0-9])?$",
         max_length=63,
-        description="A DNS label: lower-case letters, digits and '-', a letter first.",
+        extra_json_schema={
+            "patternErrorMessage": "lower-case letters, digits and '-' are allowed, a letter first"
+        },
     ),
 ]
 ObjectName = Annotated[
@@ -24,15 +26,31 @@ ObjectName = Annotated[
     Meta(
         pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
         max_length=200,
-        description="A DNS subdomain, as Kubernetes wants object names, of at most 200 characters.",
+        extra_json_schema={
+            "patternErrorMessage": "lower-case letters, digits, '-' and '.' are allowed, a letter or digit first and last"
+        },
     ),
 ]
 Count = Annotated[int, Meta(ge=1, le=10_000)]
 NonEmpty = Annotated[str, Meta(min_length=1)]
-PortName = Annotated[str, Meta(pattern=r"^[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?$")]
+PortName = Annotated[
+    str,
+    Meta(
+        pattern=r"^[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?$",
+        extra_json_schema={
+            "patternErrorMessage": "at most 15 lower-case letters, digits and '-' are allowed"
+        },
+    ),
+]
 Gpus = Annotated[int, Meta(ge=0)]
 Seconds = Annotated[int, Meta(ge=1)]
-MountPath = Annotated[str, Meta(pattern=r"^/[^:]*$", description="An absolute path in the container.")]
+MountPath = Annotated[
+    str,
+    Meta(
+        pattern=r"^/[^:]*$",
+        extra_json_schema={"patternErrorMessage": "write an absolute path without ':', such as /data"},
+    ),
+]
 Labels = dict[str, str]
 AccessMode = Literal["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"]
 Network = Literal["PodIP", "Service", "Host"]
@@ -67,8 +85,8 @@ class Metadata(_Part, kw_only=True):
 class SecretKey(_Part, kw_only=True):
     """One key of a Secret."""
 
-    name: ObjectName
-    key: str
+    name: Annotated[ObjectName, Meta(description="The Secret, in the job's namespace.", examples=["hub"])]
+    key: Annotated[str, Meta(description="The key whose value is taken.", examples=["token"])]
 
 
 class EnvSource(_Part):
@@ -83,49 +101,75 @@ class EnvSource(_Part):
 class Port(_Part, kw_only=True):
     """A port the container listens on."""
 
-    port: Annotated[int, Meta(ge=1, le=65535)]
-    name: PortName | UnsetType = UNSET
-    protocol: Literal["TCP", "UDP", "SCTP"] | UnsetType = UNSET
+    port: Annotated[int, Meta(ge=1, le=65535, description="The port's number.", examples=[8040])]
+    name: Annotated[
+        PortName | UnsetType, Meta(description="The port's name, unique in the pod.", examples=["http"])
+    ] = UNSET
+    protocol: Annotated[Literal["TCP", "UDP", "SCTP"] | UnsetType, Meta(description="TCP if absent.")] = UNSET
 
 
 class Nfs(_Part, kw_only=True):
     """An NFS export."""
 
-    server: NonEmpty
-    path: MountPath
-    read_only: bool | UnsetType = UNSET
+    server: Annotated[
+        NonEmpty, Meta(description="Host name or address of the server.", examples=["192.0.2.10"])
+    ]
+    path: Annotated[MountPath, Meta(description="The exported directory.", examples=["/nas"])]
+    read_only: Annotated[bool | UnsetType, Meta(description="Whether nobody may write to the export.")] = (
+        UNSET
+    )
 
 
 class HostPath(_Part, kw_only=True):
     """A directory of the node."""
 
-    path: MountPath
-    type: (
-        Literal[
-            "",
-            "DirectoryOrCreate",
-            "Directory",
-            "FileOrCreate",
-            "File",
-            "Socket",
-            "CharDevice",
-            "BlockDevice",
-        ]
-        | UnsetType
-    ) = UNSET
+    path: Annotated[MountPath, Meta(description="The directory on the node.", examples=["/data/samples"])]
+    type: Annotated[
+        (
+            Literal[
+                "",
+                "DirectoryOrCreate",
+                "Directory",
+                "FileOrCreate",
+                "File",
+                "Socket",
+                "CharDevice",
+                "BlockDevice",
+            ]
+            | UnsetType
+        ),
+        Meta(description="What must be there, or is made; not checked if absent."),
+    ] = UNSET
 
 
 class Csi(_Part, kw_only=True):
     """A volume of a CSI driver."""
 
-    driver: str
-    volume_handle: str
-    fs_type: str | UnsetType = UNSET
-    read_only: bool | UnsetType = UNSET
-    volume_attributes: Labels | UnsetType = UNSET
-    node_stage_secret_ref: dict[str, str] | UnsetType = UNSET
-    node_publish_secret_ref: dict[str, str] | UnsetType = UNSET
-    controller_publish_secret_ref: dict[str, str] | UnsetType = UNSET
+    driver: Annotated[str, Meta(description="The driver's name.", examples=["nas.csi.example.com"])]
+    volume_handle: Annotated[
+        str, Meta(description="What the driver calls the volume.", examples=["vol-0123"])
+    ]
+    fs_type: Annotated[str | UnsetType, Meta(description="File system of the volume.", examples=["ext4"])] = (
+        UNSET
+    )
+    read_only: Annotated[bool | UnsetType, Meta(description="Whether nobody may write to the volume.")] = (
+        UNSET
+    )
+    volume_attributes: Annotated[
+        Labels | UnsetType, Meta(description="What else the driver wants to know of the volume.")
+    ] = UNSET
+    node_stage_secret_ref: Annotated[
+        dict[str, str] | UnsetType,
+        Meta(description="The Secret (`name`, `namespace`) for staging the volume on a node."),
+    ] = UNSET
+    node_publish_secret_ref: Annotated[
+        dict[str, str] | UnsetType,
+        Meta(description="The Secret (`name`, `namespace`) for mounting the volume into a pod."),
+    ] = UNSET
+    controller_publish_secret_ref: Annotated[
+        dict[str, str] | UnsetType,
+        Meta(description="The Secret (`name`, `namespace`) for attaching the volume to a node."),
+    ] = UNSET
 
 
 class _Volume(_Part, kw_only=True):
@@ -150,12 +194,17 @@ class _Volume(_Part, kw_only=True):
     access_modes: Annotated[
         list[AccessMode] | UnsetType, Meta(description="Access modes; [ReadWriteMany] if absent.")
     ] = UNSET
-    volume_mode: Literal["Filesystem", "Block"] | UnsetType = UNSET
+    volume_mode: Annotated[
+        Literal["Filesystem", "Block"] | UnsetType, Meta(description="Filesystem if absent.")
+    ] = UNSET
     reclaim_policy: Annotated[
         Literal["Retain", "Delete", "Recycle"] | UnsetType,
         Meta(description="What happens to the data when the claim goes; Retain if absent."),
     ] = UNSET
-    mount_options: list[str] | UnsetType = UNSET
+    mount_options: Annotated[
+        list[str] | UnsetType,
+        Meta(description="Options the volume is mounted with.", examples=[["nolock", "vers=3"]]),
+    ] = UNSET
     volume_name: Annotated[
         ObjectName | UnsetType,
         Meta(description="The PersistentVolume's name; `<namespace>-<claim>` if absent."),
@@ -168,7 +217,7 @@ class _Volume(_Part, kw_only=True):
 class Mount(_Volume, kw_only=True):
     """Storage a role mounts: a StorageSpec by name (`use`), or a volume described in place."""
 
-    mount_path: MountPath
+    mount_path: Annotated[MountPath, Meta(description="Where the container sees it.", examples=["/nas"])]
     use: Annotated[
         Name | UnsetType, Meta(description="The name of a StorageSpec in the job's namespace.")
     ] = UNSET
@@ -176,8 +225,14 @@ class Mount(_Volume, kw_only=True):
         Name | UnsetType,
         Meta(description="The volume's name in the pod; needed when the volume is described in place."),
     ] = UNSET
-    sub_path: str | UnsetType = UNSET
-    read_only: bool | UnsetType = UNSET
+    sub_path: Annotated[
+        str | UnsetType,
+        Meta(
+            description="A directory inside the volume that is mounted instead of all of it.",
+            examples=["models/ctr"],
+        ),
+    ] = UNSET
+    read_only: Annotated[bool | UnsetType, Meta(description="Whether the container may only read.")] = UNSET
 
 
 class RoleFields(_Part, kw_only=True):
@@ -190,18 +245,33 @@ class RoleFields(_Part, kw_only=True):
             examples=["registry.example.com/demo/wide-and-deep:v1"],
         ),
     ] = UNSET
-    image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | UnsetType = UNSET
+    image_pull_policy: Annotated[
+        Literal["Always", "IfNotPresent", "Never"] | UnsetType,
+        Meta(description="When the image is pulled; by its tag if absent, as Kubernetes decides."),
+    ] = UNSET
     image_pull_secrets: Annotated[
         list[ObjectName] | UnsetType, Meta(description="Names of Secrets.", examples=[["registry"]])
     ] = UNSET
     container_name: Annotated[
         Name | UnsetType, Meta(description="The container's name; `paddle` if absent.")
     ] = UNSET
-    command: Annotated[list[str] | UnsetType, Meta(examples=[["python"]])] = UNSET
-    args: Annotated[
-        list[str] | UnsetType, Meta(examples=[["-m", "paddle.distributed.launch", "train.py"]])
+    command: Annotated[
+        list[str] | UnsetType,
+        Meta(description="The program, in place of the image's entry point.", examples=[["python"]]),
     ] = UNSET
-    working_dir: str | UnsetType = UNSET
+    args: Annotated[
+        list[str] | UnsetType,
+        Meta(
+            description="Its arguments; plain values are the text that was written.",
+            examples=[["-m", "paddle.distributed.launch", "train.py"]],
+        ),
+    ] = UNSET
+    working_dir: Annotated[
+        str | UnsetType,
+        Meta(
+            description="The directory the program starts in; the image's if absent.", examples=["/workspace"]
+        ),
+    ] = UNSET
     env: Annotated[
         dict[str, str | EnvSource] | UnsetType,
         Meta(
@@ -212,7 +282,13 @@ class RoleFields(_Part, kw_only=True):
     env_from: Annotated[
         list[dict[str, Any]] | UnsetType, Meta(description="As in a Kubernetes container.")
     ] = UNSET
-    ports: list[Port] | UnsetType = UNSET
+    ports: Annotated[
+        list[Port] | UnsetType,
+        Meta(
+            description="Ports the container listens on; those of Paddle are the operator's affair.",
+            examples=[[{"name": "http", "port": 8040}]],
+        ),
+    ] = UNSET
     cpu: Annotated[Quantity | UnsetType, Meta(description="CPU, as request and limit.", examples=[4])] = UNSET
     memory: Annotated[
         Quantity | UnsetType, Meta(description="Memory, as request and limit.", examples=["16Gi"])
@@ -236,22 +312,39 @@ class RoleFields(_Part, kw_only=True):
             examples=["auto", "none", "8Gi"],
         ),
     ] = UNSET
-    node_selector: Annotated[Labels | UnsetType, Meta(examples=[{"accelerator": "nvidia-tesla-p100"}])] = (
-        UNSET
-    )
-    tolerations: list[dict[str, Any]] | UnsetType = UNSET
-    affinity: dict[str, Any] | UnsetType = UNSET
+    node_selector: Annotated[
+        Labels | UnsetType,
+        Meta(description="Labels a node must have.", examples=[{"accelerator": "nvidia-tesla-p100"}]),
+    ] = UNSET
+    tolerations: Annotated[
+        list[dict[str, Any]] | UnsetType,
+        Meta(
+            description="Taints of nodes that are no obstacle, as in a Kubernetes pod.",
+            examples=[[{"key": "nvidia.com/gpu", "operator": "Exists"}]],
+        ),
+    ] = UNSET
+    affinity: Annotated[
+        dict[str, Any] | UnsetType, Meta(description="Affinity to nodes and pods, as in a Kubernetes pod.")
+    ] = UNSET
     restart_policy: Annotated[
         RestartPolicy | UnsetType,
         Meta(description="Never if absent (OnFailure for elastic jobs, as the operator forces)."),
     ] = UNSET
-    service_account: ObjectName | UnsetType = UNSET
+    service_account: Annotated[
+        ObjectName | UnsetType,
+        Meta(description="The ServiceAccount of the pods; `default` if absent, as Kubernetes decides."),
+    ] = UNSET
     deadline_seconds: Annotated[
         Seconds | UnsetType,
         Meta(description="activeDeadlineSeconds of each pod: the API knows no other deadline."),
     ] = UNSET
-    pod_labels: Labels | UnsetType = UNSET
-    pod_annotations: Labels | UnsetType = UNSET
+    pod_labels: Annotated[
+        Labels | UnsetType, Meta(description="Labels of the pods.", examples=[{"team": "ads"}])
+    ] = UNSET
+    pod_annotations: Annotated[
+        Labels | UnsetType,
+        Meta(description="Annotations of the pods.", examples=[{"sidecar.istio.io/inject": "false"}]),
+    ] = UNSET
     storage: Annotated[
         list[Mount] | UnsetType,
         Meta(description="What is mounted where.", examples=[[{"use": "nas", "mountPath": "/nas"}]]),
@@ -317,14 +410,19 @@ class JobFields(RoleFields, kw_only=True):
     roles: Annotated[
         Roles | UnsetType, Meta(description="`worker` alone: Collective or Single; with `ps`: PS.")
     ] = UNSET
-    scheduling: Scheduling | UnsetType = UNSET
+    scheduling: Annotated[
+        Scheduling | UnsetType, Meta(description="How the pods get onto nodes together.")
+    ] = UNSET
     network: Annotated[
         Network | UnsetType, Meta(description="How pods reach each other; the operator's PodIP if absent.")
     ] = UNSET
     gloo: Annotated[
         Gloo | UnsetType, Meta(description="Gloo rendezvous of a PS job: for nobody, workers, or all.")
     ] = UNSET
-    elastic: Elastic | UnsetType = UNSET
+    elastic: Annotated[
+        Elastic | UnsetType,
+        Meta(description="Elastic training: a Collective job that goes on with fewer or more workers."),
+    ] = UNSET
     cleanup: Annotated[
         Cleanup | UnsetType,
         Meta(description="When finished pods are deleted; the operator's OnCompletion if absent."),
@@ -342,7 +440,7 @@ class JobBody(JobFields, kw_only=True):
     ] = UNSET
     extends: Annotated[
         list[Name] | UnsetType,
-        Meta(description="Job templates, in order, later wins.", examples=[["ps-cpu"]]),
+        Meta(description="Job templates, in order, later wins.", examples=[["parameter-server"]]),
     ] = UNSET
     params: Annotated[
         dict[str, str | int | float | bool] | UnsetType,
@@ -360,10 +458,10 @@ class JobBody(JobFields, kw_only=True):
 class JobSpec(_Part, kw_only=True):
     """A PaddlePaddle training job."""
 
-    api_version: Literal["paddlegen.dev/v1"]
-    kind: Literal["JobSpec"]
-    metadata: Metadata
-    spec: JobBody
+    api_version: Annotated[Literal["paddlegen.dev/v1"], Meta(description="The version of this schema.")]
+    kind: Annotated[Literal["JobSpec"], Meta(description="What this document is.")]
+    metadata: Annotated[Metadata, Meta(description="Who the job is.")]
+    spec: Annotated[JobBody, Meta(description="What the job runs, and how.")]
 
 
 class Param(_Part, kw_only=True):
@@ -375,7 +473,9 @@ class Param(_Part, kw_only=True):
     default: Annotated[
         str | int | float | bool | UnsetType, Meta(description="Absent: the job must give a value.")
     ] = UNSET
-    description: str | UnsetType = UNSET
+    description: Annotated[
+        str | UnsetType, Meta(description="What the parameter is for.", examples=["where the samples are"])
+    ] = UNSET
 
 
 class TemplateBody(JobFields, kw_only=True):
@@ -384,35 +484,44 @@ class TemplateBody(JobFields, kw_only=True):
     params: Annotated[
         dict[str, Param] | UnsetType, Meta(description="Parameters, written `${params.NAME}` in values.")
     ] = UNSET
-    extends: list[Name] | UnsetType = UNSET
+    extends: Annotated[
+        list[Name] | UnsetType, Meta(description="Job templates this one begins with, in order, later wins.")
+    ] = UNSET
 
 
 class TemplateMetadata(_Part, kw_only=True):
     """Who the template is."""
 
-    name: Name
-    annotations: Labels | UnsetType = UNSET
+    name: Annotated[
+        Name, Meta(description="The template's name, which `extends` gives.", examples=["ps-cpu"])
+    ]
+    annotations: Annotated[
+        Labels | UnsetType, Meta(description="Notes for people and tools; rendered nowhere.")
+    ] = UNSET
 
 
 class JobTemplate(_Part, kw_only=True):
     """A partial job that job specs extend."""
 
-    api_version: Literal["paddlegen.dev/v1"]
-    kind: Literal["JobTemplate"]
-    metadata: TemplateMetadata
-    spec: TemplateBody
+    api_version: Annotated[Literal["paddlegen.dev/v1"], Meta(description="The version of this schema.")]
+    kind: Annotated[Literal["JobTemplate"], Meta(description="What this document is.")]
+    metadata: Annotated[TemplateMetadata, Meta(description="Who the template is.")]
+    spec: Annotated[TemplateBody, Meta(description="The part of a job that is shared.")]
 
 
 class StorageBody(_Volume, kw_only=True):
     """The `spec` of a StorageSpec."""
 
-    clusters: list[Name] | UnsetType = UNSET
+    clusters: Annotated[
+        list[Name] | UnsetType,
+        Meta(description="Where the storage is; every cluster if absent.", examples=[["prod"]]),
+    ] = UNSET
 
 
 class StorageSpec(_Part, kw_only=True):
     """A PersistentVolume and claim that several jobs share and that outlive them."""
 
-    api_version: Literal["paddlegen.dev/v1"]
-    kind: Literal["StorageSpec"]
-    metadata: Metadata
-    spec: StorageBody
+    api_version: Annotated[Literal["paddlegen.dev/v1"], Meta(description="The version of this schema.")]
+    kind: Annotated[Literal["StorageSpec"], Meta(description="What this document is.")]
+    metadata: Annotated[Metadata, Meta(description="Who the storage is.")]
+    spec: Annotated[StorageBody, Meta(description="Where the data lives.")]

@@ -27,14 +27,28 @@ def check(podgroup: Mapping[str, Any], view: View) -> Iterator[Breach]:
         other = object_ref(job)
         if other.kind != "PaddleJob" or (other.namespace, other.name) != (ref.namespace, ref.name):
             continue
-        counts = {role: job["spec"][role].get("replicas", 0) for role in ROLES if role in job["spec"]}
-        total, size = sum(counts.values()), podgroup["spec"].get("minMember")
+        counts = _counts(job)
+        if counts is None:
+            continue
+        total, size = sum(counts.values()), _mapping(podgroup.get("spec")).get("minMember")
         if size != total:
             shown = " + ".join(f"{role} {count}" for role, count in counts.items())
             related = tuple((other, ("spec", role, "replicas")) for role in counts)
             yield Breach(
                 ("spec", "minMember"), f"minMember is {size}; the job has {total} pods ({shown})", related
             )
+
+
+def _counts(job: Mapping[str, Any]) -> dict[str, int] | None:
+    """The pods of each role; None where a patch wrote something else: that is for the schema to say."""
+    spec = _mapping(job.get("spec"))
+    counts = {role: _mapping(spec[role]).get("replicas") for role in ROLES if role in spec}
+    known = {role: count for role, count in counts.items() if isinstance(count, int)}
+    return known if known and len(known) == len(counts) else None
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 policy = Policy(

@@ -45,6 +45,10 @@ def snippet(span: Span, lines: list[str]) -> Snippet | None:
 
 def _cut(number: int, line: str, first: int, after: int, *, continues: bool) -> Snippet:
     """Keep at most `_WIDEST` columns, so that the beginning of the span is among them."""
+    skipped = max(0, first - _WIDEST)  # a line can be as long as a file: look only at what can be shown
+    if skipped or len(line) > first + 2 * _WIDEST:
+        line = line[skipped : first + 2 * _WIDEST]
+        first, after = first - skipped, min(after - skipped, len(line))
     cells = [_TAB if character == "\t" else visible(character) for character in line]
     starts = [0, *accumulate(map(_width, cells))]
     begin, end = 0, len(cells)

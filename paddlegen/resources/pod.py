@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, UnsetType
 
-from paddlegen.merge import merge_pod_templates
+from paddlegen.merge import POD_KEYS, merge_pod_templates
 from paddlegen.model.job import EnvSource
 from paddlegen.model.output import Violation
 from paddlegen.resources import quantity, volumes
@@ -111,6 +111,9 @@ def finish(template: dict[str, Any], role: RoleOfJob) -> dict[str, Any]:
     over = _for_main_container(over, template["spec"]["containers"][0]["name"])
     merged = merge_pod_templates(template, over)
     _drop_idle_shm(merged)
+    for containers in ("containers", "initContainers"):
+        if containers in merged["spec"]:
+            merged["spec"][containers] = [_with_protocols(entry) for entry in merged["spec"][containers]]
     return merged
 
 
@@ -118,6 +121,12 @@ def violations(job: Job, role: RoleOfJob) -> Iterator[Violation]:
     """What no Kubernetes pod can be, at the role's fields."""
     at: FieldPath = ("roles", role.name)
     fields = role.fields
+    over = fields.pod_template
+    if not isinstance(over, UnsetType):
+        wrong = list(_shape_violations(over, (*at, "podTemplate")))
+        yield from wrong
+        if wrong:
+            return
     if isinstance(fields.image, UnsetType) and not _brings_image(role):
         yield Violation(at, f"{role.name} has no image; a container needs one", "spec-values-allowed")
     for name in ("cpu", "memory", "ephemeral_storage"):
@@ -139,6 +148,29 @@ def violations(job: Job, role: RoleOfJob) -> Iterator[Violation]:
         if taken != volumes.volume_name(mount):
             message = f"{mount.mount_path} is mounted twice in {role.name}, from {taken} and {volumes.volume_name(mount)}"
             yield Violation((*here, "mountPath"), message, "mount-paths-unique")
+
+
+def _shape_violations(value: dict[str, Any], at: FieldPath) -> Iterator[Violation]:
+    """What keeps a podTemplate from being merged: mappings and lists where Kubernetes has others."""
+    for key, item in value.items():
+        here = (*at, key)
+        if key in POD_KEYS:
+            entries = [] if item is None else item
+            if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+                yield Violation(here, f"{key} needs to be a list of mappings", "spec-values-allowed")
+                continue
+            for index, entry in enumerate(entries):
+                lacks = [name for name in POD_KEYS[key] if name not in entry and name != "protocol"]
+                is_main = key == "containers" and len(entries) == 1
+                if lacks and "$patch" not in entry and not is_main:
+                    message = f"an entry of {key} has no {lacks[0]}; it needs one, by which it is merged"
+                    yield Violation((*here, index), message, "spec-values-allowed")
+                yield from _shape_violations(entry, (*here, index))
+        elif key in ("metadata", "spec", "labels", "annotations"):
+            if not isinstance(item, dict):
+                yield Violation(here, f"{key} needs to be a mapping", "spec-values-allowed")
+                continue
+            yield from _shape_violations(item, here)
 
 
 def env_entry(name: str, value: str | EnvSource) -> dict[str, Any]:
@@ -201,9 +233,18 @@ def _put(body: dict[str, Any], path: FieldPath, value: Any) -> None:
         node[last] = value
 
 
+def _with_protocols(container: dict[str, Any]) -> dict[str, Any]:
+    """The container with the protocol of each port written.
+
+    A v1beta1 CRD cannot default it (facts: paddle_operators 1.2), and a v1 CRD does, which Argo CD
+    would show as drift.
+    """
+    if not container.get("ports"):
+        return container
+    return {**container, "ports": [{"protocol": "TCP", **port} for port in container["ports"]]}
+
+
 def _port(port: Port) -> dict[str, Any]:
-    # The protocol is always written: a v1beta1 CRD cannot default it (facts: paddle_operators 1.2),
-    # and a v1 CRD does, which Argo CD would show as drift.
     entry: dict[str, Any] = {"containerPort": port.port, "protocol": port.protocol or "TCP"}
     if port.name:
         entry = {"name": port.name, **entry}
@@ -224,9 +265,9 @@ def _resources(role: RoleOfJob) -> dict[str, Any]:
     limits = {**both, **(fields.limits or {})}
     if fields.gpu:
         limits[GPU] = fields.gpu
-    if requested and GPU in limits:
-        # Kubernetes would fill it in, but the operator's sum for the gang does not (L-PO-26).
-        requested.setdefault(GPU, limits[GPU])
+    if requested:
+        # Kubernetes fills in what only limits name; the operator's sum for the gang does not (L-PO-26).
+        requested = {**limits, **requested}
     resources = {"limits": _written(limits), "requests": _written(requested)}
     return {name: value for name, value in resources.items() if value}
 

@@ -7,17 +7,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UnsetType
+
 from paddlegen.resources import pod, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from paddlegen.model.cluster import Cluster
     from paddlegen.model.resolved import Job
 
 GROUP_NAME = "scheduling.k8s.io/group-name"
 """The pod annotation by which Volcano finds the PodGroup (facts: volcano_argocd 2.4)."""
 
 SCHEDULER = "volcano"
+
+
+def is_gang(job: Job, cluster: Cluster) -> bool:
+    """Whether the job is gang-scheduled: as it says, else wherever Volcano is and gangs are on."""
+    scheduling = job.body.scheduling
+    if isinstance(scheduling, UnsetType) or isinstance(scheduling.gang, UnsetType):
+        return cluster.has_volcano and cluster.gang != "none"
+    return scheduling.gang
 
 
 def build(job: Job, templates: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

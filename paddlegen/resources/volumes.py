@@ -133,8 +133,7 @@ def violations(volume: Volume, at: FieldPath) -> Iterator[Violation]:
 def mount_violations(job: Job, entry: Mount, at: FieldPath) -> Iterator[Violation]:
     """What is wrong with a mount."""
     if entry.use and entry.use not in job.storage:
-        known = ", ".join(sorted(job.storage)) or "there is none"
-        message = f"there is no StorageSpec {entry.use!r} in the namespace {job.namespace} for this cluster ({known})"
+        message = f"there is no StorageSpec {entry.use} in the namespace {job.namespace} for this cluster"
         yield Violation((*at, "use"), message, "storage-exists")
     elif not entry.use:
         yield from violations(entry, at)

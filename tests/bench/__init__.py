@@ -1,0 +1,1 @@
+"""How fast paddlegen is on this machine: `python -m tests.bench`."""
