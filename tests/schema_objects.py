@@ -74,13 +74,13 @@ def spoil(random: Random, body: dict[str, Any], times: int) -> dict[str, Any]:
         holder, key = random.choice(places)
         action = random.randrange(4)
         if action == 0:
-            holder[key] = random.choice(ODD)
+            holder[key] = copy.deepcopy(random.choice(ODD))
         elif action == 1:
             del holder[key]
         elif isinstance(holder, dict):
-            holder[random.choice(WORDS)] = random.choice(ODD)
+            holder[random.choice(WORDS)] = copy.deepcopy(random.choice(ODD))
         else:
-            holder.append(random.choice(ODD))
+            holder.append(copy.deepcopy(random.choice(ODD)))
     return body
 
 

@@ -102,11 +102,12 @@ OLD_RELEASE = Path(__file__).parent.parent / ".tools" / "kubernetes-validate" / 
 
 def their_schema(minor: int, definition: str) -> dict[str, Any]:
     """The strict schema of one version that kubernetes-validate bundles."""
-    folder = resources.files("kubernetes_validate") / "kubernetes-json-schema"
+    folders = [resources.files("kubernetes_validate") / "kubernetes-json-schema"]
     if minor < 25:
-        folder = next(OLD_RELEASE.glob("**/kubernetes-json-schema"), None)
-        if folder is None:
-            pytest.skip(f"no kubernetes-validate for 1.{minor} here; make kubernetes-tables fetches it")
+        folders = [*OLD_RELEASE.glob("**/kubernetes-json-schema")]
+    if not folders:
+        pytest.skip(f"no kubernetes-validate for 1.{minor} here; make kubernetes-tables fetches it")
+    (folder,) = folders
     text = (folder / f"v1.{minor}.0-local-strict" / "_definitions.json").read_text(encoding="utf-8")
     loaded: dict[str, Any] = json.loads(text)
     key = "$defs" if "$defs" in loaded else "definitions"
