@@ -7,10 +7,11 @@ its own.  Then a line per field: name, type with `!` if required, versions, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from paddlegen.schema.types import Type, parse
 
@@ -55,10 +56,15 @@ class Head:
     api_version: str
 
 
+_OPEN: Final = Lifetime()
+_KIND: Final = re.compile(r"^([^ #\n]+)(?: [^ \n]+)? kind=([^ \n]+)$", re.MULTILINE)
+
+
 class Table:
     """A table file."""
 
     def __init__(self, text: str) -> None:
+        self._text = text
         blocks = (block for block in text.rstrip().split("\n\n") if block and not block.startswith("#"))
         self._blocks = {block[: _end(block)]: block for block in blocks}
         self._fields: dict[str, Mapping[str, tuple[Field, ...]]] = {}
@@ -77,10 +83,7 @@ class Table:
 
     def kinds(self) -> dict[tuple[str, str], str]:
         """The type of every kind, by apiVersion and kind."""
-        heads = [
-            self.head(name) for name, block in self._blocks.items() if "kind=" in block.partition("\n")[0]
-        ]
-        return {(head.api_version, head.name.rpartition(".")[2]): head.name for head in heads}
+        return {(one[2], one[1].rpartition(".")[2]): one[1] for one in _KIND.finditer(self._text)}
 
     def fields(self, name: str) -> Mapping[str, tuple[Field, ...]]:
         """The fields of a type, each with its stretches of versions in order."""
@@ -110,15 +113,17 @@ def _fields(block: str) -> dict[str, tuple[Field, ...]]:
     found: dict[str, list[Field]] = {}
     for line in block.split("\n")[1:]:
         name, kind, *tail = line.split()
-        lifetime, attributes = _tail(tail)
-        keys = attributes.get("keys", "")
-        field = Field(
-            parse(kind.removesuffix("!")),
-            kind.endswith("!"),
-            lifetime,
-            tuple(keys.split(",")) if keys else (),
-            attributes.get("default", ""),
-        )
+        required = kind.endswith("!")
+        field = Field(parse(kind.removesuffix("!")), required, _OPEN)
+        if tail:
+            lifetime, attributes = _tail(tail)
+            keys = attributes.get("keys", "")
+            field = replace(
+                field,
+                lifetime=lifetime,
+                keys=tuple(keys.split(",")) if keys else (),
+                default=attributes.get("default", ""),
+            )
         found.setdefault(name, []).append(field)
     return {name: tuple(fields) for name, fields in found.items()}
 
