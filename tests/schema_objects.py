@@ -71,12 +71,13 @@ def spoil(random: Random, body: dict[str, Any], times: int) -> dict[str, Any]:
     body = copy.deepcopy(body)
     for _ in range(times):
         places = [place for place in _places(body) if place[1] not in ("apiVersion", "kind")]
+        places = places or [(body, "metadata")]
         holder, key = random.choice(places)
         action = random.randrange(4)
         if action == 0:
             holder[key] = copy.deepcopy(random.choice(ODD))
         elif action == 1:
-            del holder[key]
+            holder.pop(key) if isinstance(holder, list) else holder.pop(key, None)
         elif isinstance(holder, dict):
             holder[random.choice(WORDS)] = copy.deepcopy(random.choice(ODD))
         else:

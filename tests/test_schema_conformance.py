@@ -67,7 +67,9 @@ class Crd:
 
     @property
     def schema(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.part("schema" if "schema" in self.version else "validation")["openAPIV3Schema"]
+        found: dict[str, Any] = self.part("schema" if "schema" in self.version else "validation")[
+            "openAPIV3Schema"
+        ]
         return found
 
     def part(self, name: str) -> Any:

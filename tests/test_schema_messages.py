@@ -165,6 +165,16 @@ def test_a_field_of_every_role_is_told_the_roles_there_are() -> None:
         (
             paddle(template="metadata: {labels: {a: b}}"),
             V1BETA1,
+            "labels came with paddle-operator 0.3.1; this cluster has 0.2.0",
+        ),
+        (
+            paddle(template="metadata: {labels: {a: b}}"),
+            Profile((1, 18), "v1beta1", (("paddle-operator", (0, 3, 0)),)),
+            "labels came with paddle-operator 0.3.1; this cluster has 0.3.0",
+        ),
+        (
+            paddle(template="metadata: {labels: {a: b}}"),
+            Profile((1, 18), "v1", (("paddle-operator", (0, 2, 0)),)),
             "labels came with paddle-operator 0.2.1; this cluster has 0.2.0",
         ),
         (

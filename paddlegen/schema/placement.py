@@ -31,9 +31,7 @@ def newer_or_older(seen: View, owner: str, name: str) -> str:
     if not stretches:
         return ""
     version = seen.version_of(owner)
-    later = [
-        s.lifetime.since for s in stretches if s.lifetime.since is not None and s.lifetime.since > version
-    ]
+    later = [since for since in map(seen.since, stretches) if since is not None and since > version]
     system = seen.custom.operator if seen.custom and version == seen.release else "Kubernetes"
     has = _has(seen, system, version)
     if later:

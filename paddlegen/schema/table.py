@@ -2,7 +2,7 @@
 
 A table is text.  A block per type: its name, the versions that have it, `kind=<apiVersion>` where it is a kind of
 its own.  Then a line per field: name, type with `!` if required, versions, and `keys=` of a list that is a map or
-`default=` of a value the server fills in.  A field stands once per stretch of versions in which it looks the same.
+`default=` of a value the server fills in or `v1beta1=` the release from which a v1beta1 CRD has it.  A field stands once per stretch of versions in which it looks the same.
 """
 
 from __future__ import annotations
@@ -37,13 +37,18 @@ class Lifetime:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field as it looks for a stretch of versions; `empty` says that the empty text counts as left out."""
+    """A field as it looks for a stretch of versions.
+
+    `since_v1beta1` is the release at which a v1beta1 CRD got it, where that was later.  `empty` says that the empty
+    text counts as left out.
+    """
 
     type: Type
     required: bool
     lifetime: Lifetime
     keys: tuple[str, ...] = ()
     default: str = ""
+    since_v1beta1: Version | None = None
     empty: bool = False
 
 
@@ -123,6 +128,7 @@ def _fields(block: str) -> dict[str, tuple[Field, ...]]:
                 lifetime=lifetime,
                 keys=tuple(keys.split(",")) if keys else (),
                 default=attributes.get("default", ""),
+                since_v1beta1=_version(attributes.get("v1beta1", "")),
             )
         found.setdefault(name, []).append(field)
     return {name: tuple(fields) for name, fields in found.items()}

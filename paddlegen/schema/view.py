@@ -61,7 +61,7 @@ class View:
             version = self.version_of(name)
             found = {}
             for field, stretches in self.history(name).items():
-                current = next((one for one in stretches if version in one.lifetime), None)
+                current = next((one for one in stretches if self._alive(one, version)), None)
                 if current is not None:
                     found[field] = self._narrowed(name, field, current)
             self._fields[name] = found
@@ -75,6 +75,16 @@ class View:
             fields = self._kubernetes.fields(OBJECT_META)
             return {field: fields[field] for field in _EMBEDDED}
         return self._kubernetes.fields(name)
+
+    def since(self, field: Field) -> Version | None:
+        """The first version that has a field, as a CRD of the cluster's flavour counts."""
+        if self.profile.crd != "v1" and field.since_v1beta1 is not None:
+            return field.since_v1beta1
+        return field.lifetime.since
+
+    def _alive(self, field: Field, version: Version) -> bool:
+        since = self.since(field)
+        return version in field.lifetime and (since is None or version >= since)
 
     def version_of(self, name: str) -> Version:
         """The version that decides which fields a type has."""
