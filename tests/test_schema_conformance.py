@@ -1,4 +1,4 @@
-"""Our schemas and the CRDs they speak of, walked together: every difference is named, and the accepted ones have a reason."""
+"""Our schemas and the CRDs they speak of, walked together: every difference is named or has its reason."""
 
 from __future__ import annotations
 
@@ -35,18 +35,16 @@ PODS = {"batch.volcano.sh_jobs.v1beta1": (1, 29)}
 
 EMBEDDED = r"\.(template|volumeClaimTemplate)\.metadata\."
 ACCEPTED = {
-    EMBEDDED
-    + r"creationTimestamp: only here": "Go writes `creationTimestamp: null` into every template; null says nothing",
+    EMBEDDED + r"creationTimestamp: only here": "Go writes null there, which says nothing",
     r"v1beta1: .*"
     + EMBEDDED
     + r"\w+: only here": "a v1beta1 CRD keeps any metadata, and these five are what operators read",
-    r"\.spec\..*template\.spec\..*: default '' here": "the server fills the same defaults into the pods made of the template",
-    r"queues\.v1beta1: columns": "a column more or less takes nothing away; the v1beta1 copy is older than `parent`",
+    r"\.spec\..*template\.spec\..*: default '' here": "the server fills the same into the pods",
+    r"queues\.v1beta1: columns": "the v1beta1 copy is older than `parent`, and a column takes nothing away",
     r"application-crd: \.operation: not looked into": "Argo CD writes it to ask itself for a sync",
-    r"(application|applicationset|appproject)-crd: \.status: not looked into": "controllers write it, repositories do not",
-    r"generators\[\]\.(clusterDecisionResource|plugin|pullRequest|scmProvider): not": "asks services outside Git",
+    r"(application|applicationset|appproject)-crd: \.status: not looked": "only controllers write it",
+    r"generators\[\]\.(clusterDecisionResource|plugin|pullRequest|scmProvider): not": "asks more than Git",
     r"generators\[\]\.(matrix|merge): not looked into": "hold generators again; one level is what we write",
-    r"sourceHydrator\.syncSource\.path: pattern": "the root as a path is refused by a look-around Rust does not have",
 }
 """What may differ, as regular expressions, and why."""
 
@@ -54,7 +52,7 @@ QUANTITY = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
     r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
 )
-"""How every CRD writes a quantity.  Ours has no fraction in the exponent: the operator that reads it refuses one."""
+"""How every CRD writes a quantity.  Ours has no fraction in the exponent: Go refuses one."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What is found in foreign files: every file of the corpus and our own examples, file, line and rule, in both directions."""
+"""What is found in foreign files, by file, line and rule, and nothing else."""
 
 from __future__ import annotations
 

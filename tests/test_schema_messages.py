@@ -34,6 +34,7 @@ spec:
 """
 PARTS = {"role": "", "template": "", "pod": "", "container": "", "spec": ""}
 TEMPLATE = "spec.worker.template.spec"
+WORD = "at most 63 of letters, digits, - _ . with a letter or digit at both ends"
 
 
 def said(body: Any, profile: Profile = V1) -> list[str]:
@@ -101,13 +102,19 @@ def test_a_sound_job_has_nothing_to_be_said_of() -> None:
         (
             "template",
             "metadata: {ownerReferences: []}",
-            "ownerReferences is no field of spec.worker.template.metadata; it belongs at metadata.ownerReferences",
+            (
+                "ownerReferences is no field of spec.worker.template.metadata; "
+                "it belongs at metadata.ownerReferences"
+            ),
         ),
         ("container", "imagee: a", f"imagee is no field of {TEMPLATE}.containers[0]; did you mean image?"),
         (
             "container",
             "resizePolicy: []",
-            "resizePolicy came with Kubernetes 1.27; the CRD of paddle-operator 0.3.5 has pods of Kubernetes 1.23",
+            (
+                "resizePolicy came with Kubernetes 1.27; "
+                "the CRD of paddle-operator 0.3.5 has pods of Kubernetes 1.23"
+            ),
         ),
         ("role", "replicaz: 1", "replicaz is no field of spec.worker; did you mean replicas?"),
         ("spec", "ps: {}", "spec.ps has no replicas; it needs one"),
@@ -121,13 +128,18 @@ def test_a_sound_job_has_nothing_to_be_said_of() -> None:
         (
             "container",
             "resources: {limits: {memory: 8Gib}}",
-            f'{TEMPLATE}.containers[0].resources.limits.memory is "8Gib"; write a number with one of '
-            "m k M G T P E Ki Mi Gi Ti Pi Ei, such as 500m or 16Gi",
+            (
+                f'{TEMPLATE}.containers[0].resources.limits.memory is "8Gib"; write a number with one of '
+                "m k M G T P E Ki Mi Gi Ti Pi Ei, such as 500m or 16Gi"
+            ),
         ),
         (
             "container",
             "resources: {limits: {cpu: 0.5}}",
-            f'{TEMPLATE}.containers[0].resources.limits.cpu is 0.5; the CRD takes a whole number or a text: write "0.5"',
+            (
+                f"{TEMPLATE}.containers[0].resources.limits.cpu is 0.5; "
+                'the CRD takes a whole number or a text: write "0.5"'
+            ),
         ),
         (
             "container",
@@ -241,17 +253,18 @@ def test_a_field_or_kind_of_another_version(body: Any, profile: Profile, message
         ),
         (
             pod(container={"livenessProbe": {"tcpSocket": {"port": "80"}}}),
-            'spec.containers[0].livenessProbe.tcpSocket.port is "80"; '
-            "write a port from 1 to 65535 without quotes, or the name of a port",
+            (
+                'spec.containers[0].livenessProbe.tcpSocket.port is "80"; '
+                "write a port from 1 to 65535 without quotes, or the name of a port"
+            ),
         ),
         (
             pod() | {"metadata": {"name": "a", "labels": {"team": "a b"}}},
-            'metadata.labels.team is "a b"; write at most 63 of letters, digits, - _ . with a letter or digit at both ends',
+            f'metadata.labels.team is "a b"; write {WORD}',
         ),
         (
             pod() | {"metadata": {"name": "a", "labels": {"a b": "c"}}},
-            'metadata.labels has the key "a b"; '
-            "write at most 63 of letters, digits, - _ . with a letter or digit at both ends, after an optional prefix/",
+            (f'metadata.labels has the key "a b"; write {WORD}, after an optional prefix/'),
         ),
         (pod(priority=2**40), "spec.priority is 1099511627776; write a number of fewer digits"),
     ],

@@ -1,4 +1,4 @@
-"""The tables themselves: every line is read, every name leads somewhere, and the Kubernetes one can be made again."""
+"""The tables themselves: every line is read, every name leads somewhere, one can be made again."""
 
 from __future__ import annotations
 

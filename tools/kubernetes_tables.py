@@ -17,17 +17,49 @@ ROOT = Path(__file__).parent.parent
 TABLE = ROOT / "paddlegen" / "schemas" / "kubernetes.table"
 SCRATCH = ROOT / ".tools" / "kubernetes-validate"
 RELEASES = {"1.27.1": range(11, 25), "1.37.0": range(25, 38)}
-"""Which minor versions are read from which release; both have 1.25, the newer one reads nulls as the server."""
+"""Which minor versions are read from which release; of 1.25 the newer, which reads nulls as the server."""
 
 FIRST, LAST = 11, 37
 KINDS = frozenset(
-    """
-    ClusterRole ClusterRoleBinding ConfigMap CronJob CSIDriver CustomResourceDefinition DaemonSet Deployment
-    Endpoints EndpointSlice HorizontalPodAutoscaler Ingress IngressClass Job Lease LimitRange Namespace
-    NetworkPolicy PersistentVolume PersistentVolumeClaim Pod PodDisruptionBudget PodTemplate PriorityClass
-    ReplicaSet ReplicationController ResourceQuota Role RoleBinding RuntimeClass Secret Service ServiceAccount
-    StatefulSet StorageClass ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding
-    """.split()
+    [
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "ConfigMap",
+        "CronJob",
+        "CSIDriver",
+        "CustomResourceDefinition",
+        "DaemonSet",
+        "Deployment",
+        "Endpoints",
+        "EndpointSlice",
+        "HorizontalPodAutoscaler",
+        "Ingress",
+        "IngressClass",
+        "Job",
+        "Lease",
+        "LimitRange",
+        "Namespace",
+        "NetworkPolicy",
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "Pod",
+        "PodDisruptionBudget",
+        "PodTemplate",
+        "PriorityClass",
+        "ReplicaSet",
+        "ReplicationController",
+        "ResourceQuota",
+        "Role",
+        "RoleBinding",
+        "RuntimeClass",
+        "Secret",
+        "Service",
+        "ServiceAccount",
+        "StatefulSet",
+        "StorageClass",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+    ]
 )
 LEAVES = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": "quantity",
@@ -42,12 +74,15 @@ FORMATS = {
     "date-time": "time",
     "int-or-string": "int-or-string",
 }
+UNIONS = ("OrArray", "OrBool", "OrString")
+"""Parts of the names of types of several shapes, all inside CRDs."""
+
 Signature = tuple[str, bool, str]
 """Type, required, keys of a list that is a map."""
 
 HEADER = f"""\
-# What every Kubernetes version from 1.{FIRST} to 1.{LAST} knows.  Made by tools/kubernetes_tables.py; see NOTICE.
-# A type, then its fields: name, type (! required), the versions that have it if not all, keys of a list as a map.
+# What every Kubernetes from 1.{FIRST} to 1.{LAST} knows.  Made by tools/kubernetes_tables.py; see NOTICE.
+# A type, then its fields: name, type (! required), the versions that have it, keys of a list as a map.
 """
 
 
@@ -126,21 +161,7 @@ def fields(
 def type_name(defined: dict[str, Any], schema: dict[str, Any], todo: list[str]) -> str:
     """How the table writes a type."""
     if "$ref" in schema:
-        name = schema["$ref"].split("/")[-1]
-        target = defined[name]
-        if name in LEAVES:
-            return LEAVES[name]
-        if "properties" in target:
-            todo.append(name)
-            return short(name)
-        if (
-            name.endswith((".JSON", ".RawExtension"))
-            or "OrBool" in name
-            or "OrArray" in name
-            or "OrString" in name
-        ):
-            return "any"
-        return type_name(defined, target, todo)
+        return named_type(defined, schema["$ref"].split("/")[-1], todo)
     kinds = schema.get("type", ())
     kind = next((k for k in ([kinds] if isinstance(kinds, str) else kinds) if k != "null"), "any")
     if kind == "array":
@@ -150,6 +171,18 @@ def type_name(defined: dict[str, Any], schema: dict[str, Any], todo: list[str]) 
     if schema.get("format") in FORMATS:
         return FORMATS[schema["format"]]
     return {"boolean": "bool", "integer": "int64"}.get(kind, kind)
+
+
+def named_type(defined: dict[str, Any], name: str, todo: list[str]) -> str:
+    """How the table writes a type that has a definition of its own."""
+    if name in LEAVES:
+        return LEAVES[name]
+    if "properties" in defined[name]:
+        todo.append(name)
+        return short(name)
+    if name.endswith((".JSON", ".RawExtension")) or any(union in name for union in UNIONS):
+        return "any"
+    return type_name(defined, defined[name], todo)
 
 
 def short(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Everything that is wrong with an object, in words: the slow answer, for what the compiled schema refuses."""
+"""Everything that is wrong with an object, in words: the slow answer, for what `compiled` refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The custom kinds we know: what their CRD is called, which table lists their fields, whose release counts."""
+"""The custom kinds we know: what their CRD is called, which table has their fields, whose release counts."""
 
 from __future__ import annotations
 
@@ -36,9 +36,8 @@ class CustomKind:
     """A kind that a CRD defines.
 
     `table` and `type` say where its fields are, `operator` whose release their versions are.  `pods` is the
-    version of Kubernetes whose pod template the CRD of each release was generated with, as far as it is known:
-    the server drops what is newer.  `capped` is the release at which the v1beta1 copy of the CRD stopped to
-    follow.
+    version of Kubernetes whose pod template the CRD of each release has, as far as that is known: the server
+    drops what is newer.  `capped` is the release at which the v1beta1 copy of the CRD stopped.
     `schemaless` is a kind whose server takes any field, so that only the operator's own types decide.
     """
 

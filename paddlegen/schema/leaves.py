@@ -1,7 +1,7 @@
 """The values without parts: what JSON type each has, what a text must look like, and how to ask for it.
 
-Kubernetes' own schemas say `string` for nearly all of them; the server's Go code is stricter, and these are its
-rules (apimachinery `pkg/util/validation`, `pkg/api/resource`).
+Kubernetes' own schemas say `string` for nearly all of them; the server's Go code is stricter, and these are
+its rules (apimachinery `pkg/util/validation`, `pkg/api/resource`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Leaf:
     """A scalar.
 
     `types` are JSON types; `pattern` is for all of a text, in what the regular expressions of Python and Rust
-    share; `wish` completes "<field> is <value>; write ..."; `rule` is the rule that a value out of place breaks.
+    share; `wish` completes "<field> is <value>; write ..."; `rule` is what a value out of place breaks.
     """
 
     name: str
@@ -134,6 +134,7 @@ _ALL = (
         rule=NAMES,
     ),
     Leaf("env-name-relaxed", ("string",), "printable ASCII without =", r"[ -<>-~]+", rule=NAMES),
+    Leaf("inner-path", ("string",), "a folder below the root", r".{2,}|[^./]"),
     Leaf("absolute-path", ("string",), "a path without a colon", r"[^:]+", rule=FIT),
 )
 LEAVES = {leaf.name: leaf for leaf in _ALL}

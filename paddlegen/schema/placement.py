@@ -1,4 +1,4 @@
-"""Where a field belongs that nobody reads where it stands: another version, another spelling, another depth."""
+"""Where a field belongs that nobody reads where it stands: another version, another name, another depth."""
 
 from __future__ import annotations
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import UnsetType
 
-
 if TYPE_CHECKING:
     from paddlegen.model.cluster import Cluster, Component
     from paddlegen.schema.kinds import Flavour

@@ -1,8 +1,9 @@
 """Read the tables of `paddlegen/schemas`: the types of one version, parsed one by one as they are asked for.
 
-A table is text.  A block per type: its name, the versions that have it, `kind=<apiVersion>` where it is a kind of
-its own.  Then a line per field: name, type with `!` if required, versions, and `keys=` of a list that is a map or
-`default=` of a value the server fills in or `v1beta1=` the release from which a v1beta1 CRD has it.  A field stands once per stretch of versions in which it looks the same.
+A table is text.  A block per type: its name, the versions that have it, `kind=<apiVersion>` of a kind.  Then a
+line per field: name, type with `!` if required, versions, and `keys=` of a list as a map, `default=` of a value
+the server fills in, `v1beta1=` the release from which a v1beta1 CRD has it.  A field stands once per stretch of
+versions in which it looks the same.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class Lifetime:
 class Field:
     """A field as it looks for a stretch of versions.
 
-    `since_v1beta1` is the release at which a v1beta1 CRD got it, where that was later.  `empty` says that the empty
-    text counts as left out.
+    `since_v1beta1` is the release at which a v1beta1 CRD got it, where that was later.  `empty` says that the
+    empty text counts as left out.
     """
 
     type: Type

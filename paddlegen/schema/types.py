@@ -1,4 +1,4 @@
-"""What a table writes about a type, as values: `int32(0..)`, `[core.v1.Volume]`, `{label-key:string}`, `A|B`."""
+"""What a table writes about a type, as values: `int32(0..)`, `[core.v1.Volume]`, `{label-key:any}`, `A|B`."""
 
 from __future__ import annotations
 

@@ -29,8 +29,9 @@ _UNCHECKED_NAMES: Final = "rbac.authorization.k8s.io/"
 class View:
     """The types of a kind with the fields of one cluster.
 
-    A kind that has a `custom` is defined by a CRD: it takes no fractions where the API server's own kinds do, and no
-    null in a list.  `published` leaves out what the API server checks beyond its schemas, as a CRD must.
+    A kind that has a `custom` is defined by a CRD: it takes no fractions where the API server's own kinds do,
+    and no null in a list.  `published` leaves out what the API server checks beyond its schemas, as a CRD
+    must.
     """
 
     def __init__(
