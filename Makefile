@@ -4,10 +4,10 @@ BIN := .venv/bin
 # What the virtual environment is made of: it is made anew when one of these changes.
 INGREDIENTS := requirements/dev.txt pyproject.toml setup.py kustomize/go.mod kustomize/go.sum kustomize/main.go
 
-.PHONY: help demo test lint bench dist openapi requirements clean
+.PHONY: help demo test lint bench dist openapi kubernetes-tables requirements clean
 
 help:  ## what there is to make
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 20
 
 demo: .venv/made  ## render this repository, check it, and show that nothing changed
 	$(BIN)/paddlegen render
@@ -35,6 +35,9 @@ dist: .venv/made  ## the wheel for this platform, with kustomize inside
 
 openapi:  ## the file kustomize merges by, from the schema inside the pinned kustomize
 	cd kustomize && go run ./openapi > ../paddlegen/schemas/openapi.json
+
+kubernetes-tables: .venv/made  ## the table of every Kubernetes version, from kubernetes-validate
+	$(BIN)/python tools/kubernetes_tables.py
 
 requirements: .venv/made  ## pin the newest versions that pyproject.toml allows
 	$(BIN)/python -m pip install --quiet --target .tools/uv uv
