@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from paddlegen.model.report import FieldPath
 
 FIELDS = ("initContainers", "containers")
-PULL, PROTOCOLS, MESSAGE = ("Always", "IfNotPresent", "Never"), ("TCP", "UDP", "SCTP"), ("File", "FallbackToLogsOnError")
+PULL, PROTOCOLS, MESSAGE = (
+    ("Always", "IfNotPresent", "Never"),
+    ("TCP", "UDP", "SCTP"),
+    ("File", "FallbackToLogsOnError"),
+)
 PROPAGATION = ("None", "HostToContainer", "Bidirectional")
 MAX_PORT = 65535
 STANDARD = frozenset({"cpu", "memory", "ephemeral-storage"})
@@ -40,10 +44,14 @@ RULES = (
     Rule("mount-paths-differ", "No two volumes of a container are mounted at one place."),
     Rule("sub-paths-stay-inside", "A subPath is relative and stays inside its volume."),
     Rule("env-vars-have-one-value", "A variable has a value or one source of it."),
-    Rule("quantities-are-well-formed", "Quantities are numbers of 0 or more with one of the known suffixes."),
-    Rule("resource-names-exist", "Resources are cpu, memory, ephemeral-storage, hugepages-* or have a domain."),
+    Rule(
+        "resource-names-exist", "Resources are cpu, memory, ephemeral-storage, hugepages-* or have a domain."
+    ),
     Rule("requests-fit-limits", "A request is at most its limit."),
-    Rule("gpu-requests-equal-limits", "Extended resources and huge pages are requested exactly up to their limit."),
+    Rule(
+        "gpu-requests-equal-limits",
+        "Extended resources and huge pages are requested exactly up to their limit.",
+    ),
     Rule("gpus-are-whole", "Extended resources are whole numbers."),
 )
 
@@ -165,7 +173,9 @@ def _sub_paths(mount: Mapping[str, Any], path: FieldPath) -> Iterator[Breach]:
         yield Breach((*path, "subPathExpr"), message, rule=rule)
 
 
-def _environment(container: Mapping[str, Any], path: FieldPath, kubernetes: tuple[int, int]) -> Iterator[Breach]:
+def _environment(
+    container: Mapping[str, Any], path: FieldPath, kubernetes: tuple[int, int]
+) -> Iterator[Breach]:
     pattern = _RELAXED_ENV_NAME if kubernetes >= RELAXED_ENV else _ENV_NAME
     for index, variable in members(container.get("env")):
         here = (*path, "env", index)
@@ -219,7 +229,9 @@ def _request(name: str, request: Decimal, limits: Mapping[str, Any], path: Field
     limit = amount(limits.get(name))
     if limit is None:
         if exact and name not in limits:
-            message = f"{name}: Limit must be set for non overcommitable resources; write the same under limits"
+            message = (
+                f"{name}: Limit must be set for non overcommitable resources; write the same under limits"
+            )
             yield Breach(path, message, rule="gpu-requests-equal-limits")
     elif exact and request != limit:
         message = f"{name}: must be equal to {name} limit of {limits[name]}; leave the request away or write the same"
@@ -238,8 +250,10 @@ def _resource_name(name: str) -> str:
     if wrong := _names.qualified(name):
         return wrong
     if "/" not in name and name not in STANDARD and not name.startswith(HUGE_PAGES):
-        return "must be a standard resource for containers; write cpu, memory, or the domain too: nvidia.com/gpu"
-    if name.startswith("requests."):
+        return (
+            "must be a standard resource for containers; write cpu, memory, or the domain too: nvidia.com/gpu"
+        )
+    if name.startswith("requests.") and "kubernetes.io/" not in name:
         return "doesn't follow extended resource name standard; leave `requests.` away"
     return ""
 
@@ -247,5 +261,3 @@ def _resource_name(name: str) -> str:
 def _milli(value: Decimal) -> int:
     # The server rounds up to thousandths before it asks whether they make a whole number.
     return int((value * 1000).to_integral_value(ROUND_CEILING))
-
-

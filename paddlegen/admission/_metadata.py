@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddlegen.admission import _names
 from paddlegen.admission._read import mapping
+from paddlegen.model.admission import Rule
 from paddlegen.model.policy import Breach
 
 if TYPE_CHECKING:
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from paddlegen.model.report import FieldPath
 
 ANNOTATION_BYTES = 256 * 1024
+
+RULES = (
+    Rule("labels-are-well-formed", "Keys and values of labels, and keys of annotations, are well formed."),
+    Rule("annotations-fit", "All annotations of an object together have at most 262,144 bytes."),
+)
 
 
 def metadata_breaches(holder: Mapping[str, Any], path: FieldPath) -> Iterator[Breach]:

@@ -27,6 +27,13 @@ REQUIRED = {
 }
 """What sources need; the schema requires less, as an empty string satisfies it."""
 
+REQUIRED_OF_VOLUMES = {
+    "azureFile": ("secretName", "shareName"),
+    "csi": ("driver", "volumeHandle"),
+    "local": ("path",),
+}
+"""The same for sources that mean more in a PersistentVolume."""
+
 HOST_PATH_TYPES = (
     "DirectoryOrCreate",
     "Directory",
@@ -39,7 +46,7 @@ HOST_PATH_TYPES = (
 
 RULES = (
     Rule("volume-names-differ", "No two volumes of a pod have one name."),
-    Rule("volumes-have-one-source", "A volume has one source, with what that needs; without any it is an emptyDir."),
+    Rule("volumes-have-one-source", "A volume has one source, with what that needs."),
 )
 
 
@@ -62,7 +69,7 @@ def check(pod: Mapping[str, Any], path: FieldPath) -> Generator[Breach, None, fr
 
 
 def _source(volume: Mapping[str, Any], path: FieldPath) -> Iterator[Breach]:
-    sources = [field for field, value in volume.items() if field != "name" and value is not None]
+    sources = [field for field, value in volume.items() if isinstance(value, dict)]
     for extra in sources[1:]:
         message = f"may not specify more than 1 volume type; keep {sources[0]} or {extra}"
         yield Breach((*path, extra), message, rule="volumes-have-one-source")
@@ -70,15 +77,18 @@ def _source(volume: Mapping[str, Any], path: FieldPath) -> Iterator[Breach]:
         yield from source_breaches(source, mapping(volume[source]), (*path, source))
 
 
-def source_breaches(source: str, given: Mapping[str, Any], path: FieldPath) -> Iterator[Breach]:
-    """What a volume's source lacks or has in a form the server refuses."""
-    for field in REQUIRED.get(source, ()):
+def source_breaches(
+    source: str, given: Mapping[str, Any], path: FieldPath, *, of_volume: bool = False
+) -> Iterator[Breach]:
+    """What a source lacks, of a pod's volume or of a PersistentVolume, or has in a form the server refuses."""
+    required = REQUIRED | REQUIRED_OF_VOLUMES if of_volume else REQUIRED
+    for field in required.get(source, ()):
         if given.get(field) in (None, ""):
             place = (*path, field) if field in given else path
             yield Breach(place, f"{field}: Required value; {source} needs it", rule="volumes-have-one-source")
     if source == "hostPath":
         yield from one_of(given, "type", HOST_PATH_TYPES, path)
-    if source in {"hostPath", "nfs"} and ".." in text(given.get("path")).split("/"):
+    if source == "hostPath" and ".." in text(given.get("path")).split("/"):
         message = f"path: must not contain '..'; it is {given['path']}"
         yield Breach((*path, "path"), message, rule="volumes-have-one-source")
     if source == "nfs" and (place := text(given.get("path"))) and not place.startswith("/"):

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paddlegen.admission import _containers, _names, _pod_volumes
-from paddlegen.admission._metadata import label_breaches, metadata_breaches
-from paddlegen.admission._read import mapping, members, text, whole
+from paddlegen.admission import _containers, _metadata, _names, _pod_volumes
+from paddlegen.admission._read import mapping, members, name_of, text, whole
 from paddlegen.admission._templates import POD_TEMPLATES, templates
-from paddlegen.admission._values import one_of
+from paddlegen.admission._values import ALLOWED_VALUES, QUANTITIES, one_of
 from paddlegen.model.admission import Admission, Kind, Rule
 from paddlegen.model.policy import Breach, View
 
@@ -34,7 +33,10 @@ ALWAYS_ONLY = frozenset(
     }
 )
 NEVER_ALWAYS = frozenset({Kind("batch", "CronJob"), Kind("batch", "Job")})
-RESTART, DNS = ("Always", "OnFailure", "Never"), ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
+RESTART, DNS = (
+    ("Always", "OnFailure", "Never"),
+    ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
+)
 EFFECTS, OPERATORS = ("NoSchedule", "PreferNoSchedule", "NoExecute"), ("Exists", "Equal", "Gt", "Lt")
 
 
@@ -43,12 +45,22 @@ def check(body: Mapping[str, Any], view: View) -> Iterator[Breach]:
     kind = Kind.of(body)
     for path, template in templates(body):
         if path:
-            yield from metadata_breaches(template, path)
+            yield from _metadata.metadata_breaches(template, path)
         if isinstance(template.get("spec"), dict):
-            yield from _pod(template["spec"], (*path, "spec"), kind, view)
+            pod = template["spec"]
+            yield from _pod(pod, (*path, "spec"), kind)
+            volumes = yield from _pod_volumes.check(pod, (*path, "spec"))
+            volumes |= _claim_templates(body)
+            yield from _containers.check(pod, (*path, "spec"), volumes, view.cluster.kubernetes)
 
 
-def _pod(pod: Mapping[str, Any], path: FieldPath, kind: Kind, view: View) -> Iterator[Breach]:
+def _claim_templates(body: Mapping[str, Any]) -> frozenset[str]:
+    """The volumes that a StatefulSet adds to each of its pods."""
+    claims = mapping(body.get("spec")).get("volumeClaimTemplates")
+    return frozenset(name_of(claim) for _, claim in members(claims))
+
+
+def _pod(pod: Mapping[str, Any], path: FieldPath, kind: Kind) -> Iterator[Breach]:
     if pod.get("containers") in (None, []):
         place = (*path, "containers") if "containers" in pod else path
         yield Breach(place, "containers: Required value; a pod has at least one", rule="pods-have-containers")
@@ -57,9 +69,7 @@ def _pod(pod: Mapping[str, Any], path: FieldPath, kind: Kind, view: View) -> Ite
     yield from _names_of_pod(pod, path)
     yield from _times(pod, path)
     yield from _tolerations(pod, path)
-    yield from label_breaches(mapping(pod.get("nodeSelector")), (*path, "nodeSelector"))
-    volumes = yield from _pod_volumes.check(pod, path)
-    yield from _containers.check(pod, path, volumes, view.cluster.kubernetes)
+    yield from _metadata.label_breaches(mapping(pod.get("nodeSelector")), (*path, "nodeSelector"))
 
 
 def _restart_policy(pod: Mapping[str, Any], path: FieldPath, kind: Kind) -> Iterator[Breach]:
@@ -106,7 +116,9 @@ def _tolerations(pod: Mapping[str, Any], path: FieldPath) -> Iterator[Breach]:
             message = "operator must be Exists when `key` is empty, which means match all values and all keys"
             yield Breach(here, message, rule="tolerations-match-taints")
         if operator == "Exists" and value:
-            message = f"value must be empty when `operator` is 'Exists'; remove {value!r}, or write operator: Equal"
+            message = (
+                f"value must be empty when `operator` is 'Exists'; remove {value!r}, or write operator: Equal"
+            )
             yield Breach((*here, "value"), message, rule="tolerations-match-taints")
         if toleration.get("tolerationSeconds") is not None and toleration.get("effect") != "NoExecute":
             message = "effect must be 'NoExecute' when `tolerationSeconds` is set"
@@ -115,11 +127,14 @@ def _tolerations(pod: Mapping[str, Any], path: FieldPath) -> Iterator[Breach]:
 
 RULES = (
     Rule("pods-have-containers", "A pod has at least one container."),
-    Rule("field-values-are-allowed", "Enumerations hold one of the server's values, in its spelling."),
+    ALLOWED_VALUES,
+    QUANTITIES,
     Rule("numbers-are-in-range", "Numbers are in the server's range."),
-    Rule("names-are-well-formed", "Names inside a pod are DNS labels, subdomains, ... as the server wants them."),
-    Rule("labels-are-well-formed", "Keys and values of labels, and keys of annotations, are well formed."),
-    Rule("annotations-fit", "All annotations of an object together have at most 262,144 bytes."),
+    Rule(
+        "names-are-well-formed",
+        "Names inside a pod are DNS labels, subdomains, ... as the server wants them.",
+    ),
+    *_metadata.RULES,
     Rule("tolerations-match-taints", "A toleration's key, operator, value and seconds go together."),
     *_pod_volumes.RULES,
     *_containers.RULES,
