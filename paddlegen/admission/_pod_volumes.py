@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from paddlegen.model.report import FieldPath
 
-REQUIRED = {
+REQUIRED: dict[str, tuple[str, ...]] = {
     "configMap": ("name",),
     "csi": ("driver",),
     "flexVolume": ("driver",),
@@ -27,7 +27,7 @@ REQUIRED = {
 }
 """What sources need; the schema requires less, as an empty string satisfies it."""
 
-REQUIRED_OF_VOLUMES = {
+REQUIRED_OF_VOLUMES: dict[str, tuple[str, ...]] = {
     "azureFile": ("secretName", "shareName"),
     "csi": ("driver", "volumeHandle"),
     "local": ("path",),

@@ -73,7 +73,7 @@ def _pod(pod: Mapping[str, Any], path: FieldPath, kind: Kind) -> Iterator[Breach
 
 
 def _restart_policy(pod: Mapping[str, Any], path: FieldPath, kind: Kind) -> Iterator[Breach]:
-    allowed = RESTART
+    allowed: tuple[str, ...] = RESTART
     if kind in ALWAYS_ONLY:
         allowed = ("Always",)
     elif kind in NEVER_ALWAYS:
