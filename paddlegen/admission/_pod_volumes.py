@@ -91,8 +91,8 @@ def source_breaches(
     if source == "hostPath" and ".." in text(given.get("path")).split("/"):
         message = f"path: must not contain '..'; it is {given['path']}"
         yield Breach((*path, "path"), message, rule="volumes-have-one-source")
-    if source == "nfs" and (place := text(given.get("path"))) and not place.startswith("/"):
-        message = f"path: must be an absolute path; it is {place}"
+    if source == "nfs" and (export := text(given.get("path"))) and not export.startswith("/"):
+        message = f"path: must be an absolute path; it is {export}"
         yield Breach((*path, "path"), message, rule="volumes-have-one-source")
     if source == "emptyDir" and given.get("sizeLimit") is not None:
         yield from quantities({"sizeLimit": given["sizeLimit"]}, path)
