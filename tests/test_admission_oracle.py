@@ -57,12 +57,17 @@ def _wrong_name(form: str, name: str) -> list[str]:
     return [] if re.fullmatch(patterns[form], name) else [f"no {form}"]
 
 
+def _comparable(expression: str) -> str:
+    # Kubernetes compares doubles with integers; this engine does so only where it does not know the types.
+    return re.sub(r"(double\(\w+\) > 0)(?![.0-9])", r"\1.0", expression)
+
+
 class Policies:
     """One ValidatingAdmissionPolicy, compiled."""
 
     def __init__(self, kind: str) -> None:
         cel = pytest.importorskip("cel_expr_python.cel", reason="cel-expr-python has no wheel here")
-        from cel_expr_python.ext import ext_optional, ext_strings  # noqa: PLC0415
+        from cel_expr_python.ext import ext_strings
 
         kinds = cel.Type
         declare = [
@@ -83,7 +88,7 @@ class Policies:
         names = ("object", "oldObject", "request", "variables")
         self._env = cel.NewEnv(
             variables=dict.fromkeys(names, kinds.DYN),
-            extensions=[ext_optional.ExtOptional(), ext_strings.ExtStrings()],
+            extensions=[ext_strings.ExtStrings()],
             functions=functions,
         )
         self._error = kinds.ERROR
@@ -94,7 +99,8 @@ class Policies:
         ]
         self.messages = [each["message"] for each in spec["validations"]]
         self._validations = [
-            (each["message"], self._env.compile(each["expression"])) for each in spec["validations"]
+            (each["message"], self._env.compile(_comparable(each["expression"])))
+            for each in spec["validations"]
         ]
 
     def denied(self, body: Body, old: Body | None) -> set[str]:
@@ -278,6 +284,12 @@ DIFFERENCES = (
         "theirs",
         lambda case: any("mountPath" not in volume for volume in case.spec["volumes"]),
         "CEL cannot compare an absent mountPath, which is an error, which is a refusal: both refuse",
+    ),
+    Difference(
+        {"volcano-job-task-min-available-fits"},
+        "ours",
+        lambda case: any(not task.get("replicas") for task in case.spec["tasks"]),
+        "CEL passes over a task whose replicas are absent, which Go leaves out when they are 0",
     ),
     Difference(
         {"volcano-job-min-available-fits"},
@@ -594,7 +606,8 @@ def _agree(kind: str, cases: Iterator[tuple[Body, Body | None, Body, Body | None
         for rule, side, reasons in _explained(case):
             assert reasons, f"only {side}: {rule}\nours {case.ours}\ntheirs {case.theirs}\n{yaml.dump([body, old])}"
             used.update(reasons)
-    assert not verdicts or min(verdicts[True], verdicts[False]) * 5 > sum(verdicts.values()) or kind == "podgroups"
+    if kind != "podgroups":
+        assert min(verdicts[True], verdicts[False]) * 4 > sum(verdicts.values()), "too few of one verdict"
     return used
 
 
@@ -689,7 +702,7 @@ def _jobflows(count: int) -> Iterator[tuple[Body, Body | None, Body, Body | None
         for index, name in enumerate(names):
             flow: Body = {"name": name}
             if rng.random() < 0.5:
-                wild = rng.random() < 0.25
+                wild = rng.random() < 0.4
                 flow["dependsOn"] = {"targets": [rng.choice([*names, "e"] if wild else names[:index] or names)]}
                 if not wild and not index:
                     del flow["dependsOn"]

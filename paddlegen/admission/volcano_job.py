@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from paddlegen.model.report import FieldPath
 
 PLUGINS = ("env", "hcclrank", "mpi", "pytorch", "ray", "ssh", "svc", "tensorflow")
+TIERS_SINCE, PARTITIONS_SINCE = (1, 12), (1, 14)
 PLUGINS_SINCE_1_13 = frozenset({"hcclrank", "ray"})
 BOTH_TIERS = (
     "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously; "
@@ -32,7 +33,7 @@ BOTH_TIERS = (
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task as the mutating webhook leaves it: named, its replicas 0 where it says none."""
+    """A task as the mutating webhook leaves it: named, with the minAvailable that its partitions need."""
 
     index: int
     name: str
@@ -44,11 +45,6 @@ class Task:
     def path(self) -> FieldPath:
         """Where it stands in the job."""
         return ("spec", "tasks", self.index)
-
-    @property
-    def gang(self) -> int:
-        """minAvailable as the mutating webhook fills it in."""
-        return self.replicas if self.min_available is None else self.min_available
 
 
 def check(job: Mapping[str, Any], view: View) -> Iterator[Breach]:
@@ -64,7 +60,7 @@ def check(job: Mapping[str, Any], view: View) -> Iterator[Breach]:
         )
         return
     release = _versions.volcano(view.cluster)
-    tasks = [_task(index, body) for index, body in members(spec.get("tasks"))]
+    tasks = [_task(index, body, release) for index, body in members(spec.get("tasks"))]
     yield from _name(job, tasks)
     yield from _numbers(spec, tasks)
     yield from _gang(spec, tasks, update=view.old is not None)
@@ -78,9 +74,13 @@ def check(job: Mapping[str, Any], view: View) -> Iterator[Breach]:
         yield from _volcano_updates.check(job, view.old)
 
 
-def _task(index: int, body: Mapping[str, Any]) -> Task:
+def _task(index: int, body: Mapping[str, Any], release: _versions.Release) -> Task:
     name = text(body.get("name")) or f"default{index}"
-    return Task(index, name, whole(body.get("replicas")) or 0, whole(body.get("minAvailable")), body)
+    least, partition = whole(body.get("minAvailable")), mapping(body.get("partitionPolicy"))
+    if least is None and release >= PARTITIONS_SINCE:
+        needed, size = (whole(partition.get(field)) or 0 for field in ("minPartitions", "partitionSize"))
+        least = needed * size if needed > 0 else None
+    return Task(index, name, whole(body.get("replicas")) or 0, least, body)
 
 
 def _name(job: Mapping[str, Any], tasks: list[Task]) -> Iterator[Breach]:
@@ -129,10 +129,11 @@ def _gang(spec: Mapping[str, Any], tasks: list[Task], *, update: bool) -> Iterat
                 else f"'minAvailable' is greater than 'replicas' in task: {task.name}"
             )
             message = f"{words}; minAvailable is {least}, replicas is {task.replicas}: lower the one or raise the other"
-            yield Breach((*task.path, "minAvailable"), message, rule="volcano-job-task-min-available-fits")
+            place = ("minAvailable",) if "minAvailable" in task.body else ("partitionPolicy", "minPartitions")
+            yield Breach((*task.path, *place), message, rule="volcano-job-task-min-available-fits")
     # 0 is absent: the mutating webhook writes the sum of the tasks, each of which is told above.
     least, total = whole(spec.get("minAvailable")) or 0, sum(task.replicas for task in tasks)
-    if least > total:
+    if least and least > total:
         words = (
             "job 'minAvailable' must not be greater than total replicas"
             if update
@@ -212,13 +213,13 @@ def _claim(volume: Mapping[str, Any], path: FieldPath) -> Iterator[Breach]:
 
 
 def _topology(spec: Mapping[str, Any], tasks: list[Task], release: _versions.Release) -> Iterator[Breach]:
-    if release >= (1, 12):
+    if release >= TIERS_SINCE:
         yield from one_tier(spec, ("spec",))
     for task in tasks:
         if text(task.body.get("topologyPolicy")) not in {"", "none"}:
             yield from _whole_cpus(task)
         partition = mapping(task.body.get("partitionPolicy"))
-        if partition and release >= (1, 14):
+        if partition and release >= PARTITIONS_SINCE:
             yield from _partitions(task, partition, release)
             yield from one_tier(partition, (*task.path, "partitionPolicy"))
 
@@ -266,10 +267,11 @@ def _partitions(task: Task, partition: Mapping[str, Any], release: _versions.Rel
         yield Breach((*task.path, "replicas") if "replicas" in task.body else path, message, rule=rule)
     least = whole(partition.get("minPartitions")) or 0
     # 1.14.0 and 1.15.0 lack the guard; of 1.14.1 to 1.14.3 nothing is documented.
-    if (least > 0 or release in {(1, 14, 0), (1, 15, 0)}) and task.min_available not in {None, least * size}:
+    given = whole(task.body.get("minAvailable"))
+    if (least > 0 or release in {(1, 14, 0), (1, 15, 0)}) and given not in {None, least * size}:
         message = (
             f"'MinAvailable' is not equal to MinPartitions*PartitionSize in task: {task.name}; "
-            f"minAvailable is {task.min_available}, {least} * {size} is {least * size}"
+            f"minAvailable is {given}, {least} * {size} is {least * size}"
         )
         yield Breach((*task.path, "minAvailable"), message, rule=rule)
 

@@ -176,7 +176,7 @@ def _family(queue: Mapping[str, Any], view: View) -> Iterator[Breach]:
     for path in AMOUNTS[1:]:
         for name, value in _amounts(spec, path).items():
             total, share = _total(children, path, name), amount(value)
-            if share is not None and total > share:
+            if children and share is not None and total > share:
                 words = ".".join(map(str, path))
                 message = (
                     f"the children's {words}[{name}] add up to {total}, which must be <= {value}; raise it"
