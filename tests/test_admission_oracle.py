@@ -1,4 +1,4 @@
-"""Volcano's own admission policies and ours say the same about thousands of objects, or the table says why not.
+"""Volcano's own policies and our admission say the same about thousands of objects, or a table why not.
 
 The objects are drawn from Volcano's CRDs, spoilt at zero to three places, and given to the policies
 as the server would: filled in by the mutating webhook.
@@ -41,12 +41,12 @@ Body = dict[str, Any]
 
 # --- the oracle: CEL, with the functions that Kubernetes adds, written here a second time -----------------
 
-_SCALE = {"": 1, "m": Decimal("0.001"), "k": 1000, "M": 10**6, "Ki": 1024, "Mi": 1024**2, "Gi": 1024**3}
+_SCALE = {"": "1", "m": "0.001", "k": "1000", "Ki": "1024", "Mi": "1048576", "Gi": "1073741824"}
 
 
 def _milli(value: str) -> int:
-    number, suffix = re.fullmatch(r"(-?[0-9.]+)(m|k|M|Ki|Mi|Gi|)", value).groups()  # type: ignore[union-attr]  # raises, as CEL does
-    return int(Decimal(number) * _SCALE[suffix] * 1000)
+    number, suffix = re.fullmatch(r"(-?[0-9.]+)(m|k|Ki|Mi|Gi|)", value).groups()  # type: ignore[union-attr]  # raises, as CEL does
+    return int(Decimal(number) * Decimal(_SCALE[suffix]) * 1000)
 
 
 def _wrong_name(form: str, name: str) -> list[str]:
@@ -77,12 +77,16 @@ class Policies:
             ("hasValue", [kinds.LIST], kinds.BOOL, True, bool),
             ("sum", [kinds.LIST], kinds.INT, True, lambda values: sum(list(values))),
             ("quantity", [kinds.STRING], kinds.INT, False, _milli),
-            ("compareTo", [kinds.INT, kinds.INT], kinds.INT, True, lambda one, two: (one > two) - (one < two)),
+            (
+                "compareTo",
+                [kinds.INT, kinds.INT],
+                kinds.INT,
+                True,
+                lambda one, two: (one > two) - (one < two),
+            ),
         ]
         functions = [
-            cel.FunctionDecl(
-                name, [cel.Overload(f"k8s_{name}", result, given, member, implementation)]
-            )
+            cel.FunctionDecl(name, [cel.Overload(f"k8s_{name}", result, given, member, implementation)])
             for name, given, result, member, implementation in declare
         ]
         names = ("object", "oldObject", "request", "variables")
@@ -142,7 +146,10 @@ class Case:
 
     def policies(self, *, everywhere: bool = False) -> list[Body]:
         tasks = self.spec.get("tasks", []) if everywhere else []
-        return [*self.spec.get("policies", []), *(each for task in tasks for each in task.get("policies", []))]
+        return [
+            *self.spec.get("policies", []),
+            *(each for task in tasks for each in task.get("policies", [])),
+        ]
 
 
 @dataclass(frozen=True)
@@ -295,7 +302,7 @@ DIFFERENCES = (
         {"volcano-job-min-available-fits"},
         "theirs",
         lambda case: any(not task.get("replicas") for task in case.spec.get("tasks", [])),
-        "CEL cannot add up replicas that are absent, which Go leaves out when they are 0; the webhook reads 0",
+        "CEL cannot add up replicas that are absent, as Go leaves them out when 0; the webhook reads 0",
     ),
     Difference(
         {"volcano-job-min-available-fits"},
@@ -394,7 +401,15 @@ POOLS: dict[str, list[Any]] = {
     "priorityClassName": ["high"],
     "iteration": ["any", "all"],
 }
-SKIPPED = {"template", "runningEstimate", "minSuccess", "networkTopology", "timeout", "volumeClaim", "plugins"}
+SKIPPED = {
+    "template",
+    "runningEstimate",
+    "minSuccess",
+    "networkTopology",
+    "timeout",
+    "volumeClaim",
+    "plugins",
+}
 TEMPLATE: Body = {
     "spec": {
         "restartPolicy": "Never",
@@ -415,7 +430,9 @@ def _draw(schema: Mapping[str, Any], name: str, rng: random.Random) -> Any:  # n
         case "boolean":
             return rng.random() < 0.5
         case "array":
-            return [_draw(schema["items"], name.removesuffix("s"), rng) for _ in range(rng.choice([1, 1, 2, 3]))]
+            return [
+                _draw(schema["items"], name.removesuffix("s"), rng) for _ in range(rng.choice([1, 1, 2, 3]))
+            ]
         case "object":
             members = schema.get("properties", {}).items()
             needed = schema.get("required", ())
@@ -488,52 +505,47 @@ def _policy(rng: random.Random) -> Body:
     return policy
 
 
+def _volumes(last: Body) -> list[Body]:
+    return [{"mountPath": "/a", "volumeClaimName": "x"}, {"mountPath": "/b", "volumeClaim": {}}, last]
+
+
+FAULTS: list[tuple[str, str, list[Any]]] = [
+    ("job", "minAvailable", [-1, 5, 50]),
+    ("job", "maxRetry", [-1, 0, 1]),
+    ("job", "ttlSecondsAfterFinished", [-1, 0]),
+    ("job", "tasks", [[]]),
+    ("task", "name", ["task-0", "Upper", "a_b", "-a", "a" * 64, "default0", "a" * 63]),
+    ("task", "replicas", [-1, 0]),
+    ("task", "minAvailable", [-1, 0, 3, 9]),
+    (
+        "job",
+        "volumes",
+        [_volumes({"mountPath": "/a", "volumeClaimName": "y"}), _volumes({"mountPath": "/c"})],
+    ),
+    ("job", "volumes", [_volumes({"mountPath": mount, "volumeClaimName": "y"}) for mount in ("", "/d")]),
+    ("job", "volumes", [[{"mountPath": "/c", "volumeClaim": {}, "volumeClaimName": "z"}]]),
+    ("job", "volumes", [[{"volumeClaimName": "Not_A_Name"}]]),
+    ("job", "plugins", [{name: []} for name in ("svc", "env", "mpi", "paddle", "ray")]),
+    ("job", "networkTopology", [{"highestTierAllowed": 1, "highestTierName": "rack"}]),
+    ("task", "dependsOn", [{"name": [name]} for name in ("task-0", "task-1", "nobody")]),
+    ("task", "policies", [[{"event": "PodFailed", "action": "RestartTask"}]]),
+    ("metadata", "name", ["Upper_Case", "-x", "y" * 64, "y" * 50]),
+]
+"""Where a job may be spoilt, and with what."""
+
+
 def _spoil_job(job: Body, rng: random.Random) -> None:
     """Break, or nearly break, one thing."""
-    spec, task = job["spec"], rng.choice(job["spec"]["tasks"] or [{}])
-    volumes = [{"mountPath": "/a", "volumeClaimName": "x"}, {"mountPath": "/b", "volumeClaim": {}}]
-    match rng.randrange(22):
-        case 0:
-            spec["minAvailable"] = rng.choice([-1, 5, 50])
-        case 1:
-            spec["maxRetry"] = rng.choice([-1, 0, 1])
-        case 2:
-            spec["ttlSecondsAfterFinished"] = rng.choice([-1, 0])
-        case 3:
-            spec["tasks"] = []
-        case 4:
-            del spec["tasks"]
-            spec["tasks"] = []
-        case 5:
-            task["name"] = rng.choice(["task-0", "Upper", "a_b", "-a", "a" * 64, "default0", "a" * 63])
-        case 6:
-            task["replicas"] = rng.choice([-1, 0])
-        case 7:
-            task["minAvailable"] = rng.choice([-1, 0, 3, 9])
-        case 8 | 9 | 10:
-            spec["policies"] = [_policy(rng) for _ in range(rng.choice([1, 2, 3]))]
-        case 11:
-            task["policies"] = [_policy(rng) for _ in range(rng.choice([1, 2]))]
-        case 12:
-            spec["volumes"] = [*volumes, {"mountPath": "/a", "volumeClaimName": "y"}]
-        case 13:
-            spec["volumes"] = [*volumes, {"mountPath": "/c"}]
-        case 14:
-            spec["volumes"] = [*volumes, {"mountPath": rng.choice(["", "/d"]), "volumeClaimName": "y"}]
-        case 15:
-            spec["volumes"] = [{"mountPath": "/c", "volumeClaim": {}, "volumeClaimName": "z"}]
-        case 16:
-            spec["volumes"] = [{"volumeClaimName": "Not_A_Name"}]
-        case 17:
-            spec["plugins"] = {rng.choice(["svc", "env", "mpi", "paddle", "ray"]): []}
-        case 18:
-            task["dependsOn"] = {"name": [rng.choice(["task-0", "task-1", "nobody"])]}
-        case 19:
-            job["metadata"]["name"] = rng.choice(["Upper_Case", "-x", "y" * 64, "y" * 50])
-        case 20:
-            spec["networkTopology"] = {"highestTierAllowed": 1, "highestTierName": "rack"}
-        case 21:
-            task["policies"] = [{"event": "PodFailed", "action": "RestartTask"}]
+    if rng.random() < 0.2:
+        job["spec"]["policies"] = [_policy(rng) for _ in range(rng.choice([1, 2, 3]))]
+        return
+    task = rng.choice(job["spec"]["tasks"] or [{}])
+    if rng.random() < 0.1:
+        task["policies"] = [_policy(rng) for _ in range(rng.choice([1, 2]))]
+        return
+    where, name, values = rng.choice(FAULTS)
+    place = {"job": job["spec"], "task": task, "metadata": job["metadata"]}[where]
+    place[name] = deepcopy(rng.choice(values))
 
 
 def _stored(job: Body) -> Body:
@@ -604,7 +616,9 @@ def _agree(kind: str, cases: Iterator[tuple[Body, Body | None, Body, Body | None
         case = Case(body, old, _ours(body, old), {MESSAGES[message] for message in denied})
         verdicts[bool(denied)] += 1
         for rule, side, reasons in _explained(case):
-            assert reasons, f"only {side}: {rule}\nours {case.ours}\ntheirs {case.theirs}\n{yaml.dump([body, old])}"
+            assert reasons, (
+                f"only {side}: {rule}\nours {case.ours}\ntheirs {case.theirs}\n{yaml.dump([body, old])}"
+            )
             used.update(reasons)
     if kind != "podgroups":
         assert min(verdicts[True], verdicts[False]) * 4 > sum(verdicts.values()), "too few of one verdict"
@@ -703,7 +717,9 @@ def _jobflows(count: int) -> Iterator[tuple[Body, Body | None, Body, Body | None
             flow: Body = {"name": name}
             if rng.random() < 0.5:
                 wild = rng.random() < 0.4
-                flow["dependsOn"] = {"targets": [rng.choice([*names, "e"] if wild else names[:index] or names)]}
+                flow["dependsOn"] = {
+                    "targets": [rng.choice([*names, "e"] if wild else names[:index] or names)]
+                }
                 if not wild and not index:
                     del flow["dependsOn"]
             flows.append(flow)

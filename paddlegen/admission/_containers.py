@@ -184,8 +184,8 @@ def _environment(
             yield Breach(here, "name: Required value; name the variable", rule="names-are-well-formed")
         elif not pattern.fullmatch(name):
             message = (
-                f"variable {name!r}: a valid environment variable name must consist of alphabetic characters, "
-                "digits, '_', '-', or '.', and must not start with a digit"
+                f"variable {name!r}: a valid environment variable name must consist of alphabetic "
+                "characters, digits, '_', '-', or '.', and must not start with a digit"
             )
             yield Breach((*here, "name"), message, rule="names-are-well-formed")
         source = variable.get("valueFrom")
@@ -234,10 +234,10 @@ def _request(name: str, request: Decimal, limits: Mapping[str, Any], path: Field
             )
             yield Breach(path, message, rule="gpu-requests-equal-limits")
     elif exact and request != limit:
-        message = f"{name}: must be equal to {name} limit of {limits[name]}; leave the request away or write the same"
+        message = f"{name}: must be equal to {name} limit of {limits[name]}; write the same or no request"
         yield Breach(path, message, rule="gpu-requests-equal-limits")
     elif request > limit:
-        message = f"{name}: must be less than or equal to {name} limit of {limits[name]}; lower it or raise the limit"
+        message = f"{name}: must be less than or equal to {name} limit of {limits[name]}; raise the limit"
         yield Breach(path, message, rule="requests-fit-limits")
 
 

@@ -65,14 +65,8 @@ def path_segment(name: str) -> str:
 def qualified(name: str) -> str:
     """A qualified name: `name` or `example.com/name`."""
     prefix, slash, last = name.rpartition("/")
-    if "/" in prefix:
-        return "a qualified name has at most one '/'"
-    if slash and not prefix:
-        return "prefix part must be non-empty"
-    if prefix and (wrong := subdomain(prefix)):
-        return f"prefix part {wrong}"
-    if not last:
-        return "name part must be non-empty"
+    if slash and (wrong := subdomain(prefix)):
+        return f"prefix part {prefix!r}: {wrong}"
     if len(last) > LABEL_SIZE:
         return f"name part must be no more than {LABEL_SIZE} characters, it has {len(last)}"
     if not _QUALIFIED.fullmatch(last):

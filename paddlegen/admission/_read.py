@@ -1,4 +1,4 @@
-"""Read objects that may be malformed: a part of the wrong type is as good as absent, the schema reports it."""
+"""Read objects that may be malformed: a part of the wrong type is absent here, the schema reports it."""
 
 from __future__ import annotations
 

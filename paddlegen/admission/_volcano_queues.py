@@ -35,7 +35,7 @@ def queue_names(view: View) -> frozenset[str] | None:
 
 
 def queue_breaches(queue: str, path: FieldPath, view: View, owner: str) -> Iterator[Breach]:
-    """What is wrong with a queue that a `volcano-job` or `volcano-podgroup` names; empty stands for `default`."""
+    """What is wrong with the queue that a `volcano-job` or `volcano-podgroup` names; "" is `default`."""
     known = queue_names(view)
     if queue and known is not None and queue not in known:
         what = "unable to find job queue" if owner == "volcano-job" else "unable to find queue"
@@ -52,7 +52,7 @@ def queue_breaches(queue: str, path: FieldPath, view: View, owner: str) -> Itera
         if text(mapping(body.get("spec")).get("parent")) == (queue or "default")
     ):
         message = (
-            f"can only submit job to leaf queue, queue `{queue or 'default'}` has {len(children)} child queues; "
-            f"name one of {', '.join(children)}"
+            f"can only submit job to leaf queue, queue `{queue or 'default'}` has {len(children)} child queues"
+            f"; name one of {', '.join(children)}"
         )
         yield Breach(path if queue else ("spec",), message, rule="volcano-job-queue-takes-jobs")

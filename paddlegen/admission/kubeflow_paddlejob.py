@@ -115,6 +115,7 @@ admission = Admission(
     check=check,
     source=(
         "kubeflow/training-operator v1.6.0 to v1.9.0 pkg/webhooks/paddlepaddle/paddlepaddle_webhook.go, "
-        "pkg/apis/kubeflow.org/v1/paddlepaddle_validation.go (facts: paddle_operators 4.3, L-KF-01, 02, 12, 13, 26)"
+        "pkg/apis/kubeflow.org/v1/paddlepaddle_validation.go "
+        "(facts: paddle_operators 4.3, L-KF-01, 02, 12, 13, 26)"
     ),
 )

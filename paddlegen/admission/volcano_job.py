@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddlegen.admission import _names, _versions, _volcano_policies, _volcano_updates
 from paddlegen.admission._read import amount, mapping, members, name_of, sequence, text, texts, whole
+from paddlegen.admission._volcano_parts import cyclic, one_tier
 from paddlegen.admission._volcano_queues import queue_breaches
 from paddlegen.model.admission import Admission, Kind, Rule
 from paddlegen.model.policy import Breach, View
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
 PLUGINS = ("env", "hcclrank", "mpi", "pytorch", "ray", "ssh", "svc", "tensorflow")
 TIERS_SINCE, PARTITIONS_SINCE = (1, 12), (1, 14)
 PLUGINS_SINCE_1_13 = frozenset({"hcclrank", "ray"})
-BOTH_TIERS = (
-    "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously; "
-    "keep one of them"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +95,9 @@ def _name(job: Mapping[str, Any], tasks: list[Task]) -> Iterator[Breach]:
             message = f"task name {task.name!r}: {wrong}; rename the task"
             yield Breach((*task.path, "name"), message, rule="volcano-job-task-names-are-labels")
         elif name and (wrong := _names.qualified(pod := f"{name}-{task.name}-{task.index}")):
-            message = f"create pod with name {pod} validate failed {wrong}; shorten the name of the job or of the task"
+            message = (
+                f"create pod with name {pod} validate failed {wrong}; shorten the job's or the task's name"
+            )
             place = (*task.path, "name") if task.body.get("name") else ("metadata", "name")
             yield Breach(place, message, rule="volcano-job-pod-names-fit")
 
@@ -128,7 +127,9 @@ def _gang(spec: Mapping[str, Any], tasks: list[Task], *, update: bool) -> Iterat
                 if update
                 else f"'minAvailable' is greater than 'replicas' in task: {task.name}"
             )
-            message = f"{words}; minAvailable is {least}, replicas is {task.replicas}: lower the one or raise the other"
+            message = (
+                f"{words}; minAvailable is {least}, replicas is {task.replicas}: lower it or raise replicas"
+            )
             place = ("minAvailable",) if "minAvailable" in task.body else ("partitionPolicy", "minPartitions")
             yield Breach((*task.path, *place), message, rule="volcano-job-task-min-available-fits")
     # 0 is absent: the mutating webhook writes the sum of the tasks, each of which is told above.
@@ -214,23 +215,14 @@ def _claim(volume: Mapping[str, Any], path: FieldPath) -> Iterator[Breach]:
 
 def _topology(spec: Mapping[str, Any], tasks: list[Task], release: _versions.Release) -> Iterator[Breach]:
     if release >= TIERS_SINCE:
-        yield from one_tier(spec, ("spec",))
+        yield from one_tier(spec, ("spec",), "volcano-job-names-one-tier")
     for task in tasks:
         if text(task.body.get("topologyPolicy")) not in {"", "none"}:
             yield from _whole_cpus(task)
         partition = mapping(task.body.get("partitionPolicy"))
         if partition and release >= PARTITIONS_SINCE:
             yield from _partitions(task, partition, release)
-            yield from one_tier(partition, (*task.path, "partitionPolicy"))
-
-
-def one_tier(
-    holder: Mapping[str, Any], path: FieldPath, rule: str = "volcano-job-names-one-tier"
-) -> Iterator[Breach]:
-    """The rule that a networkTopology says the highest tier by number or by name, not both."""
-    topology = mapping(holder.get("networkTopology"))
-    if topology.get("highestTierAllowed") is not None and text(topology.get("highestTierName")):
-        yield Breach((*path, "networkTopology", "highestTierName"), BOTH_TIERS, rule=rule)
+            yield from one_tier(partition, (*task.path, "partitionPolicy"), "volcano-job-names-one-tier")
 
 
 def _whole_cpus(task: Task) -> Iterator[Breach]:
@@ -242,8 +234,8 @@ def _whole_cpus(task: Task) -> Iterator[Breach]:
             cpu = amount(given.get("cpu", 0))
             if cpu is not None and (cpu <= 0 or cpu != cpu.to_integral_value()):
                 message = (
-                    f"the cpu request isn't an integer in spec.task[{task.index}] container[{index}]; topologyPolicy "
-                    f"{task.body['topologyPolicy']} needs whole CPUs, it is {given.get('cpu', 'absent')}"
+                    f"the cpu request isn't an integer in spec.task[{task.index}] container[{index}]; "
+                    f"topologyPolicy {task.body['topologyPolicy']} needs whole CPUs, it is {given.get('cpu', 'absent')}"
                 )
                 path = (*task.path, "template", "spec", field, index)
                 yield Breach(path, message, rule="volcano-job-topology-cpus-are-whole")
@@ -293,19 +285,6 @@ def _dependencies(tasks: list[Task]) -> Iterator[Breach]:
         if task.name in stuck:
             message = f"{words}; {task.name} waits for itself by way of {', '.join(stuck)}"
             yield Breach((*task.path, "dependsOn", "name"), message, rule=rule)
-
-
-def cyclic(waits: Mapping[str, list[str]]) -> list[str]:
-    """The members of cycles, in order; a name that nothing bears is no cycle."""
-    left = {name: {each for each in after if each in waits} for name, after in waits.items()}
-    # Away with what waits for nothing, then with what nothing waits for, until only cycles and what joins them stay.
-    while free := [name for name, after in left.items() if not after & left.keys()]:
-        for name in free:
-            del left[name]
-    while ends := [name for name in left if not any(name in after for after in left.values())]:
-        for name in ends:
-            del left[name]
-    return list(left)
 
 
 RULES = (
@@ -362,7 +341,7 @@ admission = Admission(
     rules=RULES,
     check=check,
     source=(
-        "volcano-sh/volcano v1.12.0 to v1.15.1 pkg/webhooks/admission/jobs/{mutate/mutate_job,validate/admit_job,"
-        "validate/util}.go, pkg/controllers/job/plugins/factory.go (facts: volcano_argocd 1.2 to 1.6)"
+        "volcano-sh/volcano v1.12.0 to v1.15.1 pkg/webhooks/admission/jobs/{mutate/mutate_job,"
+        "validate/admit_job,validate/util}.go, pkg/controllers/job/plugins/factory.go (facts: volcano_argocd 1.2 to 1.6)"
     ),
 )

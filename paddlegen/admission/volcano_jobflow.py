@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paddlegen.admission._read import mapping, members, text, texts
-from paddlegen.admission.volcano_job import cyclic
+from paddlegen.admission._volcano_parts import cyclic
 from paddlegen.model.admission import Admission, Kind, Rule
 from paddlegen.model.policy import Breach, View
 from paddlegen.model.report import Severity
@@ -47,5 +47,5 @@ admission = Admission(
     kinds=(Kind("flow.volcano.sh", "JobFlow"),),
     rules=(Rule(RULE, "Flows depend on flows that exist and never on themselves.", Severity.WARNING),),
     check=check,
-    source="volcano-sh/volcano ed72c7c8 installer/helm/chart/volcano/policy (facts: volcano_argocd 1.3, not in the default)",
+    source="volcano-sh/volcano ed72c7c8 installer/helm/chart/volcano/policy (facts: volcano_argocd 1.3)",
 )

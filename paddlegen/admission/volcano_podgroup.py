@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from paddlegen.admission import _versions
 from paddlegen.admission._read import mapping, members, text
+from paddlegen.admission._volcano_parts import one_tier
 from paddlegen.admission._volcano_queues import queue_breaches
-from paddlegen.admission.volcano_job import one_tier
 from paddlegen.model.admission import Admission, Kind, Rule
-from paddlegen.model.policy import Breach, View
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from paddlegen.model.policy import Breach, View
 
 TIER = "volcano-podgroup-names-one-tier"
 TIERS_SINCE, SUB_GROUPS_SINCE = (1, 12), (1, 14)

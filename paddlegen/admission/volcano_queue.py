@@ -116,7 +116,8 @@ def _hierarchy(queue: Mapping[str, Any], view: View) -> Iterator[Breach]:
     for name, other in rendered_queues(view).items():
         if given and name != name_of(queue) and _annotation(other, HIERARCHY).startswith(f"{given}/"):
             message = (
-                f"{given} is not allowed to be in the sub path of {_annotation(other, HIERARCHY)} of queue {name}; "
+                f"{given} is not allowed to be in the sub path of "
+                f"{_annotation(other, HIERARCHY)} of queue {name}; "
                 "only leaves of the hierarchy are queues"
             )
             yield Breach((*path, HIERARCHY), message, rule=rule)
@@ -137,7 +138,7 @@ def _parent(queue: Mapping[str, Any], view: View) -> Iterator[Breach]:
         yield Breach(path, message, rule=rule)
     chain = [queue, *_ancestors(queue, view)]
     if len(chain) > MAX_DEPTH:
-        message = f"queue {name} is {len(chain)} levels below root; the webhook allows {MAX_DEPTH} unless told otherwise"
+        message = f"queue {name} is {len(chain)} levels below root; the webhook allows {MAX_DEPTH} by default"
         yield Breach(path, message, rule="volcano-queue-depth-fits")
 
 
@@ -197,7 +198,7 @@ admission = Admission(
         QUANTITIES,
         Rule(
             "volcano-queue-shares-fit",
-            "guarantee <= deserved <= capability, each resource by itself; from 1.14.4 a guarantee needs a deserved.",
+            "guarantee <= deserved <= capability in each resource; from 1.14.4 a guarantee needs a deserved.",
         ),
         Rule(
             "volcano-queue-hierarchy-is-weighed",
@@ -205,7 +206,7 @@ admission = Admission(
         ),
         Rule(
             "volcano-queue-state-exists",
-            "status.state is Open or Closed; only a warning, as a manifest's status may never reach the webhook.",
+            "status.state is Open or Closed; a warning, as a manifest's status may never reach the webhook.",
             Severity.WARNING,
         ),
         Rule("volcano-queue-parent-exists", "A parent is another queue of the cluster (from 1.9)."),
@@ -217,7 +218,7 @@ admission = Admission(
     ),
     check=check,
     source=(
-        "volcano-sh/volcano v1.14.0 to v1.15.1 and ed72c7c8 pkg/webhooks/admission/queues/validate/validate_queue.go "
-        "(facts: volcano_argocd 2.5)"
+        "volcano-sh/volcano v1.14.0 to v1.15.1 and ed72c7c8 pkg/webhooks/admission/queues/validate/"
+        "validate_queue.go (facts: volcano_argocd 2.5)"
     ),
 )

@@ -23,8 +23,8 @@ class Kind:
     @classmethod
     def of(cls, body: Mapping[str, Any]) -> Kind:
         """The kind of an object, with empty strings for what it does not say."""
-        group, _, version = str(body.get("apiVersion") or "").rpartition("/")
-        return cls(group if version else "", str(body.get("kind") or ""))
+        said = [each if isinstance(each, str) else "" for each in (body.get("apiVersion"), body.get("kind"))]
+        return cls(said[0].rpartition("/")[0], said[1])
 
 
 ANY = Kind("*", "*")
@@ -35,8 +35,8 @@ ANY = Kind("*", "*")
 class Rule:
     """One rule of an admission.
 
-    `name` states what holds when all is well, and `doc` what else happens.  An error is refused by the server; a warning
-    is refused only by an admission that a cluster may not have switched on.
+    `name` states what holds when all is well, `doc` says it in a sentence.  What breaks an error is refused
+    by every server of that release; what breaks a warning only by one that switched the admission on.
     """
 
     name: str
