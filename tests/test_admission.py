@@ -8,6 +8,7 @@ file the second is the first one changed.
 from __future__ import annotations
 
 import copy
+import os
 import random
 import re
 import subprocess
@@ -30,6 +31,8 @@ from paddlegen.model.report import Severity
 EXAMPLES = Path(__file__).parent / "admission"
 FILES = sorted(EXAMPLES.glob("*/*.yaml"))
 NAMES = sorted(admission.INDEX)
+ROOT = Path(__file__).parent.parent
+CORPUS = Path(os.environ.get("PADDLEGEN_CORPUS", ROOT.parent / "shared" / "corpus"))
 TOO_LARGE_FOR_A_FILE = {"annotations-fit"}
 CLUSTER = Cluster(name="test", body=ClusterBody())
 
@@ -196,3 +199,17 @@ def test_volcano_s_own_counter_example_is_refused_in_volcano_s_words() -> None:
     assert breach.message.startswith(
         "job 'minAvailable' should not be greater than total replicas in tasks; "
     )
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason=f"no corpus at {CORPUS}; set PADDLEGEN_CORPUS")
+def test_of_all_published_jobs_only_the_one_meant_to_be_refused_is_refused() -> None:
+    refused = []
+    for path in sorted(CORPUS.glob("*/*.yaml")):
+        parsed, _ = documents.load(path.read_text(encoding="utf-8"), path.name)
+        bodies = [document.value for document in parsed if isinstance(document.value, dict)]
+        for document in parsed:
+            if isinstance(document.value, dict):
+                for rule, _, breach in admission.check(document.value, View(bodies, CLUSTER)):
+                    line = documents.span(document, breach.path).line
+                    refused.append((path.relative_to(CORPUS).as_posix(), line, rule))
+    assert refused == [("volcano/invalid-minAvailable.yaml", 7, "volcano-job-min-available-fits")]

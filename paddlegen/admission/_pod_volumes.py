@@ -80,7 +80,7 @@ def _source(volume: Mapping[str, Any], path: FieldPath) -> Iterator[Breach]:
 def source_breaches(
     source: str, given: Mapping[str, Any], path: FieldPath, *, of_volume: bool = False
 ) -> Iterator[Breach]:
-    """What a source of a pod's volume, or of a PersistentVolume, lacks or has in a form the server refuses."""
+    """What a pod's volume, or a PersistentVolume, lacks in its source or has in a refused form."""
     required = REQUIRED | REQUIRED_OF_VOLUMES if of_volume else REQUIRED
     for field in required.get(source, ()):
         if given.get(field) in (None, ""):

@@ -52,7 +52,7 @@ def queue_breaches(queue: str, path: FieldPath, view: View, owner: str) -> Itera
         if text(mapping(body.get("spec")).get("parent")) == (queue or "default")
     ):
         message = (
-            f"can only submit job to leaf queue, queue `{queue or 'default'}` has {len(children)} child queues"
-            f"; name one of {', '.join(children)}"
+            f"can only submit job to leaf queue, queue `{queue or 'default'}` has {len(children)} "
+            f"child queues; name one of {', '.join(children)}"
         )
         yield Breach(path if queue else ("spec",), message, rule="volcano-job-queue-takes-jobs")

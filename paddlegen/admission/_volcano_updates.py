@@ -32,8 +32,10 @@ def check(job: Mapping[str, Any], old: Mapping[str, Any]) -> Iterator[Breach]:
     before, after = (_settled(mapping(body.get("spec"))) for body in (old, job))
     had, has = len(sequence(before.get("tasks"))), len(sequence(after.get("tasks")))
     if had != has:
-        message = f"job updates may not add or remove tasks; it had {had}, now {has}: "
+        message = (
+            f"job updates may not add or remove tasks; it had {had}, now {has}: "
             "give the changed job a name of its own"
+        )
         yield Breach(("spec", "tasks"), message, rule="volcano-job-tasks-stay")
         return
     if "schedulerName" not in before or "schedulerName" not in after:

@@ -235,7 +235,7 @@ def _whole_cpus(task: Task) -> Iterator[Breach]:
             if cpu is not None and (cpu <= 0 or cpu != cpu.to_integral_value()):
                 message = (
                     f"the cpu request isn't an integer in spec.task[{task.index}] container[{index}]; "
-                    f"topologyPolicy {task.body['topologyPolicy']} needs whole CPUs, it is {given.get('cpu', 'absent')}"
+                    f"topologyPolicy needs whole CPUs, it is {given.get('cpu', 'absent')}"
                 )
                 path = (*task.path, "template", "spec", field, index)
                 yield Breach(path, message, rule="volcano-job-topology-cpus-are-whole")
@@ -342,6 +342,7 @@ admission = Admission(
     check=check,
     source=(
         "volcano-sh/volcano v1.12.0 to v1.15.1 pkg/webhooks/admission/jobs/{mutate/mutate_job,"
-        "validate/admit_job,validate/util}.go, pkg/controllers/job/plugins/factory.go (facts: volcano_argocd 1.2 to 1.6)"
+        "validate/admit_job,validate/util}.go, pkg/controllers/job/plugins/factory.go "
+        "(facts: volcano_argocd 1.2 to 1.6)"
     ),
 )
