@@ -18,20 +18,25 @@ class Breach:
     """A place in the object that breaks the policy, and other places that take part.
 
     `related` names objects and paths whose values also decide: the finding points at the one that a
-    person changed.
+    person changed.  `rule` says which rule of an admission is broken; a policy is one rule itself.
     """
 
     path: FieldPath
     message: str
     related: tuple[tuple[ObjectRef, FieldPath], ...] = ()
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a policy may look at beside its object: the objects rendered with it, and the cluster."""
+    """What a policy may look at beside its object: the objects rendered with it, and the cluster.
+
+    `old` is the same object before the change, None where it is new.
+    """
 
     objects: Sequence[Mapping[str, Any]]
     cluster: Cluster
+    old: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
