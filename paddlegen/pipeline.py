@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UnsetType
 
-from paddlegen import catalogue, documents, hints
+from paddlegen import catalogue, documents, hints, schema
 from paddlegen.errors import ToolError
 from paddlegen.model.output import JOB, STORAGE, Manifest, ObjectRef, Violation, object_ref
 from paddlegen.model.policy import View
 from paddlegen.model.report import Finding, Location, Severity
 from paddlegen.model.resolved import Storage
 from paddlegen.overlay import Base
-from paddlegen.policies import policies
 from paddlegen.resolve import TOLD_ELSEWHERE, Place, Resolution, resolve
 from paddlegen.resources import volumes
 from paddlegen.targets import targets
+from paddlegen.verdicts import verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from paddlegen.catalogue import ClusterEntry, Contents, JobEntry, StorageEntry
     from paddlegen.documents import Document
-    from paddlegen.model.policy import Breach, Policy
     from paddlegen.model.report import FieldPath
     from paddlegen.overlay import Overlay, Patch
+    from paddlegen.verdicts import Verdict
     from paddlegen.resolve import Template
 
 MANIFESTS = "manifests"
@@ -225,44 +225,40 @@ def _built(outputs: Iterable[Manifest | Violation]) -> list[Manifest | Violation
 def _check(
     unit: Unit, objects: Mapping[ObjectRef, tuple[Manifest, Document]], overlay: Overlay
 ) -> Iterator[Finding]:
-    view = View(
-        [document.value for _, document in objects.values() if isinstance(document.value, dict)],
-        unit.cluster.cluster,
-    )
-    for policy in policies().values():
-        for ref, (_, document) in objects.items():
-            assert isinstance(document.value, dict)  # noqa: S101  # as above
-            for breach in policy.check(document.value, view):
-                yield _breach_finding(unit, policy, breach, ref, objects, overlay)
+    cluster = unit.cluster.cluster
+    bodies = [document.value for _, document in objects.values() if isinstance(document.value, dict)]
+    view, profile = View(bodies, cluster), schema.profile_of(cluster)
+    for ref, body in zip(objects, bodies, strict=True):
+        for verdict in verdicts(body, view, profile):
+            yield _verdict_finding(unit, verdict, ref, objects, overlay)
 
 
-def _breach_finding(
+def _verdict_finding(
     unit: Unit,
-    policy: Policy,
-    breach: Breach,
+    verdict: Verdict,
     ref: ObjectRef,
     objects: Mapping[ObjectRef, tuple[Manifest, Document]],
     overlay: Overlay,
 ) -> Finding:
-    """The finding of a breach: at the overlay's patch that wrote the value, else at the spec's line."""
+    """The finding of a verdict: at the overlay's patch that wrote the value, else at the spec's line."""
     document = objects[ref][1]
-    rendered = Location(document.path, documents.span(document, breach.path), "as rendered")
-    place, remediation = _origin(unit, ref, breach.path), policy.remediation
-    for other, path in ((ref, breach.path), *breach.related):
+    rendered = Location(document.path, documents.span(document, verdict.path), "as rendered")
+    place = _origin(unit, ref, verdict.path)
+    for other, path in ((ref, verdict.path), *verdict.related):
         patched = _patched(objects.get(other), path, overlay)
         if patched is not None:
             place = patched
             break
     return Finding(
-        policy.name,
-        policy.severity,
-        breach.message,
+        verdict.rule,
+        verdict.severity,
+        verdict.message,
         Location(place.document.path, documents.span(place.document, place.path)),
         (rendered,),
-        remediation,
+        verdict.remediation,
         unit.cluster.cluster.name,
         str(ref),
-        breach.path,
+        verdict.path,
     )
 
 

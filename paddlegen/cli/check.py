@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from enum import Enum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from paddlegen import drift
-from paddlegen.cli import console, options, session
+from paddlegen.cli import console, options, session, strangers
 from paddlegen.engine import Selection
-from paddlegen.errors import ExitCode
-from paddlegen.model.report import Severity, report
+from paddlegen.errors import ExitCode, UsageError
+from paddlegen.model.report import Report, Severity, report
 from paddlegen.repository import MANIFESTS
 
 
@@ -25,22 +26,63 @@ class FailOn(str, Enum):
 
 
 def main(
-    jobs: options.Jobs = None,
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[JOB|PATH]...",
+            help="Names of jobs or paths of job specs, all if none is given; "
+            "or files and folders of any manifests, - for standard input.",
+            autocompletion=options.jobs_beginning_with,
+        ),
+    ] = None,
     cluster: options.Clusters = None,
     root: options.Root = None,
     format_: options.Format = None,
     fail_on: Annotated[FailOn, typer.Option(help="The least severity that fails the check.")] = FailOn.ERROR,
-    cache: options.UseCache = True,  # typer's signature
+    strict: Annotated[
+        bool, typer.Option("--strict", help="A kind without schema is an error, not a warning.")
+    ] = False,
+    cache: options.UseCache = True,
 ) -> int:
     """Check specs, manifests, schemas and policies.
 
-    Specs, templates and cluster profiles are read strictly, rendered in memory, and compared with
-    what is committed below manifests/.
+    Specs, templates and cluster profiles are read strictly, rendered in memory, checked against the
+    schemas, admission rules and policies of their clusters, and compared with what is committed below
+    manifests/.  Any other manifests are checked as they are, for --cluster or a current cluster.
     """
-    opened = session.open_session(root)
-    selection = Selection(frozenset(cluster or ()), frozenset(jobs or ()))
+    given = paths or []
+    opened = _opened(root, needed=not given)
+    home = opened.root if opened else None
+    strange = [path for path in given if strangers.is_foreign(path, home)]
+    if strange and len(strange) < len(given):
+        names = ", ".join(path for path in given if path not in strange)
+        message = f"{names} is a job and {strange[0]} is a manifest; check them one after the other"
+        raise UsageError(message)
+    if strange:
+        profiles = strangers.profiles(cluster or (), opened)
+        summary, texts = strangers.check(strange, profiles, opened, strict=strict)
+        console.emit(summary, format_, console.sources(Path.cwd(), texts))
+    else:
+        opened = opened or session.open_session(root)
+        selection = Selection(frozenset(cluster or ()), frozenset(given))
+        summary = _check(opened, selection, format_, use_cache=cache)
+    threshold = None if fail_on is FailOn.NEVER else Severity(fail_on.value)
+    return ExitCode.FINDINGS if summary.fails_at(threshold) else ExitCode.CLEAN
+
+
+def _opened(root: Path | None, *, needed: bool) -> session.Session | None:
+    """The repository; manifests can be checked without one."""
+    try:
+        return session.open_session(root)
+    except UsageError:
+        if needed or root is not None:
+            raise
+        return None
+
+
+def _check(opened: session.Session, selection: Selection, format_: str | None, *, use_cache: bool) -> Report:
     disk = session.on_disk(opened)
-    result = session.render(opened, disk, selection, label="Checking", use_cache=cache)
+    result = session.render(opened, disk, selection, label="Checking", use_cache=use_cache)
     findings = list(result.findings)
     if result.is_complete:
         present = {path: (found.digest, found.owned) for path, found in disk.items()}
@@ -51,5 +93,4 @@ def main(
     counts = {"jobs": result.jobs, "clusters": len(result.clusters), "objects": len(result.files)}
     summary = report(findings, counts)
     console.emit(summary, format_, console.sources(opened.root, session.rendered_texts(result)))
-    threshold = None if fail_on is FailOn.NEVER else Severity(fail_on.value)
-    return ExitCode.FINDINGS if summary.fails_at(threshold) else ExitCode.CLEAN
+    return summary

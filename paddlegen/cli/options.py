@@ -48,7 +48,7 @@ def _clusters_beginning_with(incomplete: str) -> list[str]:
     return sorted(file.parent.name for file in folders if file.parent.name.startswith(incomplete))
 
 
-def _jobs_beginning_with(incomplete: str) -> list[str]:
+def jobs_beginning_with(incomplete: str) -> list[str]:
     """The paths of the specs below jobs/, which name their jobs without being read."""
     home = _home()
     paths = () if home is None else (file.relative_to(home) for file in (home / "jobs").rglob("*.y*ml"))
@@ -78,7 +78,7 @@ Jobs = Annotated[
     typer.Argument(
         metavar="[JOB]...",
         help="Names of jobs, or paths of job specs; all if none is given.",
-        autocompletion=_jobs_beginning_with,
+        autocompletion=jobs_beginning_with,
     ),
 ]
 """Jobs by name, namespace/name or path."""

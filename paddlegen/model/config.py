@@ -13,6 +13,13 @@ class _Part(
     """A part of the settings; what is absent has its default."""
 
 
+class ObjectKind(_Part, frozen=True):
+    """A kind by its full name."""
+
+    api_version: Annotated[str, Meta(description="The apiVersion.", examples=["example.com/v1"])]
+    kind: Annotated[str, Meta(description="The kind.", examples=["Widget"])]
+
+
 class ConfigBody(_Part, frozen=True):
     """The `spec` of paddlegen.yaml."""
 
@@ -21,6 +28,13 @@ class ConfigBody(_Part, frozen=True):
         Meta(
             description="The kustomize to run, relative to this file; the bundled one if absent.",
             examples=["tools/kustomize"],
+        ),
+    ] = UNSET
+    kinds_without_schema: Annotated[
+        list[ObjectKind] | UnsetType,
+        Meta(
+            description="Kinds that no schema lists, and that are accepted all the same.",
+            examples=[[{"apiVersion": "example.com/v1", "kind": "Widget"}]],
         ),
     ] = UNSET
 

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 from paddlegen import schema
 from paddlegen.documents import span
 from paddlegen.model.output import Violation, object_ref
+from paddlegen.model.policy import View
 from paddlegen.model.report import Finding, Location, Severity
 from paddlegen.schema.explain import KNOWN, PRESENT
+from paddlegen.verdicts import verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from paddlegen.documents import Document
+    from paddlegen.model.cluster import Cluster
     from paddlegen.model.report import FieldPath
-    from paddlegen.schema.profile import Profile
 
 IDENTIFIED: Final = "object-says-what-it-is"
 KNOWN_KIND: Final = "kind-has-schema"
@@ -49,34 +51,40 @@ class Checked:
 
 def check_documents(
     documents: Iterable[Document],
-    profile: Profile,
+    cluster: Cluster,
     *,
     strict: bool = False,
     without_schema: frozenset[tuple[str, str]] = frozenset(),
 ) -> Checked:
-    """What a cluster's schemas say of documents, place by place.
+    """What a cluster and the policies say of documents, place by place.
 
     A kind without schema is a warning, with `strict` an error, and nothing if the project lists it in
     `without_schema` as (apiVersion, kind).  A document that has neither apiVersion nor kind is no object and
-    counted as such.
+    counted as such.  The documents see one another: a PodGroup is compared with the job beside it.
     """
     findings: list[Finding] = []
     counts = {"objects": 0, "validated": 0, "policy-only": 0, "without schema": 0, "no objects": 0}
+    every: list[Held] = []
     for document in documents:
+        counts["no objects"] += not _is_object(document.value)
         for held in objects(document):
             if isinstance(held, Violation):
                 findings.append(_finding(document, (), held, ""))
-                continue
-            counts["objects"] += 1
-            coverage = schema.coverage(*held.name)
-            counts["without schema" if coverage == "no-schema" else coverage] += 1
-            if coverage == "no-schema" and held.name not in without_schema:
-                findings.append(_unknown(held, Severity.ERROR if strict else Severity.WARNING))
-            findings += [
-                _finding(document, held.path, violation, _ref(held.body))
-                for violation in schema.validate(held.body, profile)
-            ]
-        counts["no objects"] += not _is_object(document.value)
+            else:
+                every.append(held)
+    view = View([held.body for held in every if _ref(held.body)], cluster)
+    profile = schema.profile_of(cluster)
+    for held in every:
+        counts["objects"] += 1
+        coverage = schema.coverage(*held.name)
+        counts["without schema" if coverage == "no-schema" else coverage] += 1
+        if coverage == "no-schema" and held.name not in without_schema:
+            findings.append(_unknown(held, Severity.ERROR if strict else Severity.WARNING))
+        for verdict in verdicts(held.body, view, profile):
+            violation = Violation(
+                verdict.path, verdict.message, verdict.rule, verdict.severity, verdict.remediation
+            )
+            findings.append(_finding(held.document, held.path, violation, _ref(held.body)))
     return Checked(tuple(sorted(findings, key=lambda finding: finding.sort_key)), counts)
 
 
