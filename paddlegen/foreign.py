@@ -11,6 +11,7 @@ from paddlegen.model.output import Violation, object_ref
 from paddlegen.model.policy import View
 from paddlegen.model.report import Finding, Location, Severity
 from paddlegen.schema.explain import KNOWN, PRESENT
+from paddlegen.schema.view import api_versions
 from paddlegen.verdicts import verdicts
 
 if TYPE_CHECKING:
@@ -117,6 +118,8 @@ def _unknown(held: Held, severity: Severity) -> Finding:
     api_version, kind = held.name
     message = f"no schema lists the fields of {api_version} {kind}; nothing inside it was checked"
     remediation = f"List {api_version} {kind} as a kind without schema if that is all right."
+    if others := api_versions(kind):
+        message += f"; {kind} is known as {' and '.join(others)}"
     violation = Violation(("kind",), message, KNOWN_KIND, severity, remediation)
     return _finding(held.document, held.path, violation, _ref(held.body))
 

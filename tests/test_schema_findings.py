@@ -86,6 +86,12 @@ def test_a_kind_without_schema_is_named_once_for_each_object() -> None:
     assert (checked.findings, checked.counts["without schema"]) == ((), 1)
 
 
+def test_a_kind_of_another_api_version_is_told_the_ones_we_know() -> None:
+    documents = text("apiVersion: batch.paddlepaddle.org/v1beta1\nkind: PaddleJob\nmetadata: {name: a}\n")
+    (finding,) = check_documents(documents, CURRENT).findings
+    assert finding.message.endswith("; PaddleJob is known as batch.paddlepaddle.org/v1 and kubeflow.org/v1")
+
+
 def test_the_items_of_a_list_are_objects() -> None:
     documents = text(
         "apiVersion: v1\nkind: List\nitems:\n"

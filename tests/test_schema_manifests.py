@@ -41,7 +41,8 @@ def test_every_rendered_manifest_is_what_its_cluster_takes(name: str) -> None:
 def test_a_profile_takes_the_versions_of_its_cluster() -> None:
     made = profile(
         "{apiVersion: paddlegen.dev/v1, kind: Cluster, spec: {kubernetes: '1.18', crd: v1beta1, "
-        "paddleOperator: {version: 0.2.1}, volcano: {version: v1.4.0-beta}, trainingOperator: {version: '1.7'}}}"
+        "paddleOperator: {version: 0.2.1}, volcano: {version: v1.4.0-beta}, "
+        "trainingOperator: {version: '1.7'}}}"
     )
     assert (made.kubernetes, made.crd) == ((1, 18), "v1beta1")
     assert made.release("paddle-operator") == (0, 2, 1)

@@ -157,6 +157,28 @@ def test_a_fault_in_a_job(part: str, line: str, message: str) -> None:
     assert said(paddle(**{part: line})) == [message]
 
 
+def test_a_place_that_the_text_does_not_have_yet_is_named_too() -> None:
+    body = paddle()
+    body["spec"]["worker"] = {"replicas": 1, "image": "a", "env": [{"name": "A"}]}
+    containers = "spec.worker.template.spec.containers[0]"
+    assert said(body) == [
+        f"image is no field of spec.worker; it belongs at {containers}.image",
+        f"env is no field of spec.worker; it belongs at {containers}.env",
+    ]
+
+
+def test_no_place_is_named_where_many_would_do() -> None:
+    (message,) = said(paddle(container="path: /x"))
+    assert message == f"path is no field of {TEMPLATE}.containers[0]"
+
+
+def test_what_a_job_and_its_pod_group_call_differently_is_known() -> None:
+    body = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "metadata": {"name": "a"}}
+    assert said(body | {"spec": {"minAvailable": 3}}) == [
+        "minAvailable is no field of spec; did you mean minMember?"
+    ]
+
+
 def test_a_field_of_every_role_is_told_the_roles_there_are() -> None:
     body = paddle(spec="schedulerName: volcano")
     body["spec"]["ps"] = body["spec"]["worker"]

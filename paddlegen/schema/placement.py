@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 Trail = tuple[tuple["FieldPath", str], ...]
 """The objects around a field, outermost first: where each is and which type it has."""
 
+_SYNONYMS: Final = {"minAvailable": "minMember", "minMember": "minAvailable"}
+"""What a Volcano Job and its PodGroup call the same thing."""
+
 _SURE: Final = 0.85
 _LIKELY: Final = 0.65
 _DEEPEST: Final = 5
-_TOO_MANY: Final = 3
+_MOST_NAMED: Final = 3
 _SHORT_LIST: Final = 8
 
 
@@ -55,6 +58,8 @@ def _has(seen: View, system: str, version: Version) -> str:
 def advice(seen: View, body: Any, trail: Trail, name: str, value: Any) -> str:
     """`; did you mean ...?`, `; it belongs at ...`, the fields there are where they are few, or nothing."""
     known = list(seen.fields(trail[-1][1]))
+    if (synonym := _SYNONYMS.get(name)) in known:
+        return f"; did you mean {synonym}?"
     if spelt := nearest(name, known, _SURE):
         return f"; did you mean {spelt}?"
     if places := elsewhere(seen, body, trail, name, value):
@@ -82,12 +87,19 @@ def elsewhere(seen: View, body: Any, trail: Trail, name: str, value: Any) -> lis
         level: list[tuple[FieldPath, str, Any]] = [(path, owner, inside)]
         for _ in range(_DEEPEST):
             hits = [(place, there) for place, kind, there in level if _takes(seen, kind, name, value)]
-            used = [place for place, there in hits if there is not None]
-            found = used or [place for place, _ in hits]
-            if found and (used or len(found) < _TOO_MANY):
-                return [dotted((*place, name)) for place in found[:_TOO_MANY]]
+            if hits:
+                return [dotted((*place, name)) for place in _likely(hits)]
             level = [deeper for one in level for deeper in _children(seen, *one)]
     return []
+
+
+def _likely(hits: list[tuple[FieldPath, Any]]) -> list[FieldPath]:
+    """The places that the text has; else the first container, else the only place there is."""
+    if used := [place for place, there in hits if there is not None]:
+        return used[:_MOST_NAMED]
+    places = [place for place, _ in hits]
+    containers = [place for place in places if place[-2:] == ("containers", 0)]
+    return (containers or places)[:1] if containers or len(places) == 1 else []
 
 
 def _takes(seen: View, owner: str, name: str, value: Any) -> bool:

@@ -1,9 +1,9 @@
 """Read the tables of `paddlegen/schemas`: the types of one version, parsed one by one as they are asked for.
 
-A table is text.  A block per type: its name, the versions that have it, `kind=<apiVersion>` of a kind.  Then a
-line per field: name, type with `!` if required, versions, and `keys=` of a list as a map, `default=` of a value
-the server fills in, `v1beta1=` the release from which a v1beta1 CRD has it.  A field stands once per stretch of
-versions in which it looks the same.
+A table is text.  A block per type: its name, the versions that have it, `kind=<apiVersion>` of a kind.  Then
+a line per field: name, type with `!` if required, versions, and `keys=` of a list as a map, `default=` of a
+value the server fills in, `v1beta1=` the release from which a v1beta1 CRD has it.  A field stands once per
+stretch of versions in which it looks the same.
 """
 
 from __future__ import annotations

@@ -126,6 +126,11 @@ def is_listed(api_version: str, kind: str) -> bool:
     return (api_version, kind) in BY_NAME or (api_version, kind) in _builtin()
 
 
+def api_versions(kind: str) -> list[str]:
+    """The apiVersions under which tables list a kind, in order."""
+    return sorted({name[0] for name in (*BY_NAME, *_builtin()) if name[1] == kind})
+
+
 @lru_cache(maxsize=512)
 def view(profile: Profile, api_version: str, kind: str, *, published: bool = False) -> View | None:
     """The kind as the cluster sees it; None where no table lists its fields."""
