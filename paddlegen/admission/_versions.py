@@ -11,6 +11,7 @@ from paddlegen.admission._read import mapping, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
     from paddlegen.model.cluster import Cluster, Component
 
 Release = tuple[int, int, int]

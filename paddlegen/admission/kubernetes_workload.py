@@ -51,7 +51,7 @@ def check(job: Mapping[str, Any], view: View) -> Iterator[Breach]:
     if new.get("completionMode") == "Indexed" and view.cluster.kubernetes >= ELASTIC_SINCE:
         frozen.remove("completions")
     for field in frozen:
-        if field == "completionMode" and {old.get(field), new.get(field)} == {None, "NonIndexed"}:
+        if field == "completionMode" and all(each.get(field) in (None, "NonIndexed") for each in (old, new)):
             continue
         for path in dict.fromkeys(changes(_plain(old.get(field)), _plain(new.get(field)), ("spec", field))):
             message = f"{field}: field is immutable; give the changed Job a name of its own"
