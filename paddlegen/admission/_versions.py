@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from msgspec import UnsetType
+from msgspec import UNSET, UnsetType
+
+from paddlegen.admission._read import mapping, text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from paddlegen.model.cluster import Cluster, Component
 
 Release = tuple[int, int, int]
@@ -24,6 +28,14 @@ def volcano(cluster: Cluster) -> Release:
 def training_operator(cluster: Cluster) -> Release:
     """The release of the Kubeflow training-operator."""
     return _release(cluster.body.training_operator, CURRENT_TRAINING_OPERATOR)
+
+
+def volcano_looks_away(body: Mapping[str, Any], cluster: Cluster) -> bool:
+    """True in kube-system and in Volcano's own namespace, which the selector of its webhooks leaves out."""
+    component = cluster.body.volcano
+    own: str | UnsetType = UNSET if isinstance(component, UnsetType) else component.namespace
+    namespace = text(mapping(body.get("metadata")).get("namespace"))
+    return namespace in {"kube-system", "volcano-system" if isinstance(own, UnsetType) else own}
 
 
 def _release(component: Component | UnsetType, current: Release) -> Release:

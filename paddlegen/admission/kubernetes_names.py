@@ -22,7 +22,7 @@ RELAXED_SERVICES = (1, 34)
 RBAC = frozenset({"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"})
 BUILT_IN = frozenset({"", "apps", "batch", "extensions", "autoscaling", "policy"})
 
-_LOCAL = ("config.k8s.io", "kustomize.config.k8s.io", "paddlegen.dev", "jobspec.paddlegen.dev")
+_LOCAL = ("config.k8s.io", "kustomize.config.k8s.io", "paddlegen.dev")
 """Groups of files that no server is sent."""
 
 
@@ -34,10 +34,10 @@ def check(body: Mapping[str, Any], view: View) -> Iterator[Breach]:
     yield from _metadata.metadata_breaches(body, ())
     metadata, rule = mapping(body.get("metadata")), "object-names-are-well-formed"
     name, prefix = text(metadata.get("name")), text(metadata.get("generateName"))
-    if not name and not prefix:
+    wish = _wish(kind, view.cluster.kubernetes)
+    if not name and not prefix and wish is not _anything:
         place = ("metadata",) if "metadata" in body else ()
         yield Breach(place, "name: Required value: name or generateName is required", rule=rule)
-    wish = _wish(kind, view.cluster.kubernetes)
     if name and (wrong := wish(name)):
         yield Breach(("metadata", "name"), f"name {name!r}: {wrong}", rule=rule)
     # The server puts five letters and digits behind the prefix.

@@ -47,7 +47,8 @@ class Task:
 def check(job: Mapping[str, Any], view: View) -> Iterator[Breach]:
     """Everything the webhook refuses at creation, and, beside an old job, every frozen field that changed."""
     spec = mapping(job.get("spec"))
-    if not isinstance(spec.get("tasks"), list | None):
+    looks_away = _versions.volcano_looks_away(job, view.cluster)
+    if looks_away or not isinstance(spec.get("tasks"), list | None):
         return
     if not sequence(spec.get("tasks")):
         yield Breach(

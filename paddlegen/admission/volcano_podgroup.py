@@ -32,6 +32,8 @@ def check(group: Mapping[str, Any], view: View) -> Iterator[Breach]:
 
 
 def _created(group: Mapping[str, Any], view: View) -> Iterator[Breach]:
+    if _versions.volcano_looks_away(group, view.cluster):
+        return
     spec = mapping(group.get("spec"))
     if queue := text(spec.get("queue")):
         yield from queue_breaches(queue, ("spec", "queue"), view, "volcano-podgroup")
