@@ -50,9 +50,7 @@ def corpus() -> list[Document]:
 
 @needs_corpus
 @pytest.mark.parametrize(("cluster", "expected"), [(CURRENT, EXPECTED), (LEGACY, EXPECTED_ON_LEGACY)])
-def test_the_corpus_has_exactly_these_findings(
-    cluster: Cluster, expected: set[tuple[str, int, str]]
-) -> None:
+def test_the_corpus_has_exactly_these_findings(cluster: Cluster, expected: set[tuple[str, int, str]]) -> None:
     found = check_documents(corpus(), cluster).findings
     assert {
         (one.location.path, one.location.span.line, one.rule) for one in found if one.location.span
