@@ -29,7 +29,7 @@ _WORDS = frozenset(
 )
 
 
-class _Unsure(Exception):
+class _UnsureError(Exception):
     """The value needs a judgement that only kustomize's printer can make."""
 
 
@@ -38,7 +38,7 @@ def printed(body: Mapping[str, Any]) -> str | None:
     lines: list[str] = []
     try:
         _mapping(body, "", lines, "")
-    except _Unsure:
+    except _UnsureError:
         return None
     return "\n".join(lines) + "\n"
 
@@ -70,7 +70,7 @@ def _scalar(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, int):
         return str(value)
-    raise _Unsure
+    raise _UnsureError
 
 
 @lru_cache(maxsize=8192)
@@ -79,4 +79,4 @@ def _text(value: str) -> str:
         return value
     if not value or _NUMBER.match(value):
         return f'"{value}"'
-    raise _Unsure
+    raise _UnsureError
