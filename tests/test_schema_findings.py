@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from paddlegen.foreign import check_documents
 
 from paddlegen.documents import Document, loads
 from paddlegen.model.report import Severity
 from paddlegen.schema import CURRENT, Profile, coverage
-from paddlegen.schema.foreign import check_documents
 
 CORPUS = Path(os.environ.get("PADDLEGEN_CORPUS", Path(__file__).parent.parent.parent / "shared" / "corpus"))
 FOLDERS = ("edl", "kubeflow", "operator", "paddle-operator", "paddlerec", "seeds", "volcano")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from paddlegen.foreign import check_documents
 
 from paddlegen import specs
 from paddlegen.documents import Document, loads
 from paddlegen.model.cluster import Cluster, ClusterProfile
 from paddlegen.schema import Profile, profile_of
-from paddlegen.schema.foreign import check_documents
 
 ROOT = Path(__file__).parent.parent
 CLUSTERS = sorted(path.parent.name for path in (ROOT / "overlays").glob("*/cluster.yaml"))
