@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from paddlegen.documents import Document
     from paddlegen.model.report import FieldPath
     from paddlegen.overlay import Overlay, Patch
-    from paddlegen.verdicts import Verdict
     from paddlegen.resolve import Template
+    from paddlegen.verdicts import Verdict
 
 MANIFESTS = "manifests"
 HEADER = "# Rendered by paddlegen from {}; edit that file.\n"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from paddlegen.documents import Document, loads
-from paddlegen.model.report import Severity
 from paddlegen.foreign import check_documents
 from paddlegen.model.cluster import Cluster, ClusterBody, PaddleOperator
+from paddlegen.model.report import Severity
 from paddlegen.schema import coverage
 
 CORPUS = Path(os.environ.get("PADDLEGEN_CORPUS", Path(__file__).parent.parent.parent / "shared" / "corpus"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from paddlegen.foreign import check_documents
 
 from paddlegen import specs
 from paddlegen.documents import Document, loads

@@ -61,7 +61,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Command]:
     }
 
 
-# --- what is imported
+# --- a run pays only for what it uses
 
 
 def test_version_imports_nothing() -> None:
