@@ -11,10 +11,10 @@ import pytest
 
 from paddlegen import drift, kustomize, tree
 from paddlegen.cli import session
-from paddlegen.engine import Selection
 from paddlegen.errors import ToolError
 from paddlegen.lock import lock
 from paddlegen.model.report import Finding, report
+from paddlegen.rendering import Selection
 from paddlegen.repository import MANIFESTS
 
 HEAD = "apiVersion: paddlegen.dev/v1\nkind: "
@@ -41,7 +41,7 @@ FILES = {
     "overlays/prod/a.yaml": "apiVersion: batch.paddlepaddle.org/v1\nkind: PaddleJob\n"
     "metadata: {name: a}\nspec: {cleanPodPolicy: Never}\n",
     "overlays/stage/cluster.yaml": HEAD
-    + "Cluster\nspec: {kubernetes: '1.15', crd: v1beta1, paddleOperator: {version: 0.2.0}, "
+    + "Cluster\nspec: {kubernetes: '1.15', crd: v1beta1, paddleOperator: {version: 0.3.1}, "
     "volcano: {version: v1.0.1}}\n",
     "overlays/stage/kustomization.yaml": "commonLabels: {stage: debug}\n",
 }
