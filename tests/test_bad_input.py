@@ -606,6 +606,26 @@ def test_what_is_no_plain_file_is_told_and_deletes_nothing(
     assert snapshot(repository) == before
 
 
+@pytest.mark.parametrize("folder", ["jobs", "overlays"])
+def test_a_folder_that_lacks_is_told_and_deletes_nothing(
+    repository: Path, capsys: pytest.CaptureFixture[str], folder: str
+) -> None:
+    (repository / "paddlegen.yaml").write_text("apiVersion: paddlegen.dev/v1\nkind: Config\n")
+    assert run("render") == 0
+    before = snapshot(repository)
+    assert before
+    shutil.rmtree(repository / folder)
+    capsys.readouterr()
+    assert run("render") == 2
+    said = capsys.readouterr().err
+    assert f"there is no {folder}/ in {repository}" in said
+    assert "make an empty one to have them deleted" in said
+    assert snapshot(repository) == before
+    (repository / folder).mkdir()
+    assert run("render") == 0
+    assert snapshot(repository) == {}
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_that_may_not_be_read_stops_the_run(
     repository: Path, capsys: pytest.CaptureFixture[str]
