@@ -212,7 +212,8 @@ class _Run:
         for path, parsed in files.items():
             self.started += 1
             found, jobs = len(self.result.findings), self.result.jobs
-            contents = parsed or self.fresh.pop(path, None) or catalogue.read(path, self.repository.jobs[path])
+            fresh = self.fresh.pop(path, None)
+            contents = parsed or fresh or catalogue.read(path, self.repository.jobs[path])
             units = [unit for entry in contents.jobs for unit in self._units(entry, templates)]
             is_clean = len(self.result.findings) == found and not any(unit.findings for unit in units)
             if path in self.keys and is_clean and not self.selection.jobs:
