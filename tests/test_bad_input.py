@@ -780,13 +780,15 @@ PLAIN_WORDS = [
     "1.10",
     "y",
 ]
+LABEL_WORDS = [word for word in PLAIN_WORDS if word[0].isalnum() and ":" not in word]
 
 
 def test_plain_scalars_stay_the_text_that_was_written(repository: Path) -> None:
     env = "".join(f"    V{index}: {word}\n" for index, word in enumerate(PLAIN_WORDS))
-    labels = "".join(f"    v{index}: {word}\n" for index, word in enumerate(PLAIN_WORDS))
+    notes = "".join(f"    v{index}: {word}\n" for index, word in enumerate(PLAIN_WORDS))
+    labels = "".join(f"    v{index}: {word}\n" for index, word in enumerate(LABEL_WORDS))
     args = "".join(f"  - {word}\n" for word in PLAIN_WORDS)
-    body = f"{ROLES}  env:\n{env}  nodeSelector:\n{labels}  podLabels:\n{labels}  args:\n{args}"
+    body = f"{ROLES}  env:\n{env}  nodeSelector:\n{labels}  podLabels:\n{labels}  podAnnotations:\n{notes}  args:\n{args}"
     write(repository, {"jobs/a.yaml": HEAD + body})
     assert run("render") == 0
     file = repository / "manifests/prod/ads/ctr/paddlejob-ctr.yaml"
@@ -795,7 +797,10 @@ def test_plain_scalars_stay_the_text_that_was_written(repository: Path) -> None:
         container = template_["spec"]["containers"][0]
         assert container["args"] == PLAIN_WORDS
         assert [entry["value"] for entry in container["env"]] == PLAIN_WORDS
-        assert [template_["spec"]["nodeSelector"][f"v{i}"] for i in range(len(PLAIN_WORDS))] == PLAIN_WORDS
+        notes_ = template_["metadata"]["annotations"]
+        assert [notes_[f"v{i}"] for i in range(len(PLAIN_WORDS))] == PLAIN_WORDS
+        for written in (template_["spec"]["nodeSelector"], template_["metadata"]["labels"]):
+            assert [written[f"v{i}"] for i in range(len(LABEL_WORDS))] == LABEL_WORDS
 
 
 def _readers(file: Path) -> list[dict]:  # type: ignore[type-arg]
