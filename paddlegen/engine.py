@@ -333,11 +333,7 @@ class _Run:
         files = self.result.files.items()
         self.result.files = {path: one for path, one in files if path.split("/")[0] not in self.failed}
         self.made = [(path, one) for path, one in self.made if one.cluster not in self.failed]
-        # One mistake is told once: `no` for a text is a fault of the file, then one of the object.
-        told = {finding.location for finding in self.result.findings}
-        self.result.findings += [
-            one for one in self.breaches if one.cluster not in self.failed and one.location not in told
-        ]
+        self.result.findings += [one for one in self.breaches if one.cluster not in self.failed]
 
     def _look_across(self) -> None:
         """What only shows when all units are known."""
