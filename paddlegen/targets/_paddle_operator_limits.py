@@ -12,6 +12,7 @@ from msgspec import UnsetType
 
 from paddlegen.model.output import Violation
 from paddlegen.resources import pod, pod_group
+from paddlegen.resources.operator import scheduling_violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -155,12 +156,8 @@ def _profile_violations(cluster: Cluster) -> Iterator[Violation]:
     operator = cluster.body.paddle_operator
     has_flag = operator.scheduling == "volcano"
     rule = "gang-mode-works"
-    if has_flag and cluster.operator_version < (0, 3, 0):
-        message = (
-            "scheduling is volcano, a flag that paddle-operator has since 0.3.0; this one is "
-            f"{operator.version}"
-        )
-        yield Violation(("spec", "paddleOperator", "scheduling"), message, rule, in_profile=True)
+    if violation := scheduling_violation(cluster):
+        yield violation
     if cluster.gang == "operator" and not has_flag:
         message = (
             "gang is operator, but the operator runs without --scheduling=volcano; set "
