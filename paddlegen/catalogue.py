@@ -124,7 +124,10 @@ def read_cluster(name: str, path: str, data: bytes | None) -> tuple[ClusterEntry
     if hard:
         return None, hard
     if len(loaded) != 1:
-        message = f"a profile is one document; this file has {len(loaded) or 'none'}: write apiVersion: {API_VERSION}, kind: Cluster"
+        message = (
+            f"a profile is one document; this file has {len(loaded) or 'none'}: "
+            f"write apiVersion: {API_VERSION}, kind: Cluster"
+        )
         return None, [Finding("cluster-has-profile", Severity.ERROR, message, Location(path))]
     document = loaded[0]
     parsed = specs.parse(document, ClusterProfile)
@@ -134,7 +137,10 @@ def read_cluster(name: str, path: str, data: bytes | None) -> tuple[ClusterEntry
     if profile is None:
         return None, findings
     if not isinstance(profile.metadata.name, UnsetType) and profile.metadata.name != name:
-        message = f"metadata.name is {profile.metadata.name}, and the folder is {name}; the folder names the cluster"
+        message = (
+            f"metadata.name is {profile.metadata.name}, and the folder is {name}; "
+            "the folder names the cluster"
+        )
         span = documents.span(document, ("metadata", "name"))
         findings.append(Finding("cluster-has-profile", Severity.ERROR, message, Location(path, span)))
     return ClusterEntry(Cluster(name=name, body=profile.spec), document), findings

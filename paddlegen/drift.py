@@ -46,7 +46,8 @@ def compare(
         elif on_disk[path][0] != rendered.digest:
             yield _difference(here, read(path), rendered, spec)
     for source, paths in missing.items():
-        message = f"this spec renders {_listed(sorted(paths))}, which {'is' if len(paths) == 1 else 'are'} not there"
+        verb = "is" if len(paths) == 1 else "are"
+        message = f"this spec renders {_listed(sorted(paths))}, which {verb} not there"
         yield Finding("manifest-current", Severity.ERROR, message, Location(source), remediation=RENDER)
     if not whole:
         return

@@ -495,7 +495,10 @@ class _Run:
             for file, _, ref in one.files:
                 other = files.setdefault(file, (path, one))
                 if other[1] is not one:
-                    message = f"{ref} is rendered twice; describe shared storage once, in a StorageSpec, or rename one"
+                    message = (
+                        f"{ref} is rendered twice; "
+                        "describe shared storage once, in a StorageSpec, or rename one"
+                    )
                     self.result.findings.append(
                         self._clash("object-names-unique", message, (path, one), other)
                     )

@@ -21,6 +21,7 @@ from paddlegen.model.policy import View
 from paddlegen.model.report import Finding, Location, Severity
 from paddlegen.model.resolved import Storage
 from paddlegen.overlay import Base
+from paddlegen.printed import printed
 from paddlegen.resolve import TOLD_ELSEWHERE, Place, Resolution, resolve
 from paddlegen.resources import volumes
 from paddlegen.targets import targets
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from paddlegen.documents import Document
     from paddlegen.model.report import FieldPath
     from paddlegen.overlay import Overlay, Patch
-    from paddlegen.verdicts import Verdict
     from paddlegen.resolve import Template
+    from paddlegen.verdicts import Verdict
 
 MANIFESTS = "manifests"
 HEADER = "# Rendered by paddlegen from {}; edit that file.\n"
@@ -161,7 +162,7 @@ def finish(unit: Unit, texts: Sequence[str | None], overlay: Overlay) -> Iterato
     for manifest, text in zip(unit.manifests, texts, strict=True):
         if text is None:
             continue
-        body, ref = _read_back(text)
+        body, ref = _read_back(text, manifest)
         if fault := next(_bad_names(ref), None):
             unit.findings.append(_name_finding(unit, manifest, body, fault, overlay))
             continue
@@ -173,9 +174,16 @@ def finish(unit: Unit, texts: Sequence[str | None], overlay: Overlay) -> Iterato
     return iter(outputs)
 
 
+def _read_back(text: str, manifest: Manifest) -> tuple[dict[str, Any], ObjectRef]:
+    """The object of a text kustomize printed; most overlays leave most objects as they are."""
+    if text == printed(manifest.body):
+        return manifest.body, manifest.ref
+    return _parsed(text)
+
+
 @lru_cache(maxsize=2048)
-def _read_back(text: str) -> tuple[dict[str, Any], ObjectRef]:
-    """An object kustomize printed; most objects of a job are the same on every cluster."""
+def _parsed(text: str) -> tuple[dict[str, Any], ObjectRef]:
+    """The object of a text; many are the same on several clusters."""
     loaded, problems = documents.load(text, max_bytes=None)
     body = loaded[0].value if loaded and not problems else None
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paddlegen import catalogue, documents, specs
@@ -14,6 +13,7 @@ from paddlegen.model.report import Finding, Location, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 CONFIG = "paddlegen.yaml"
 JOBS, OVERLAYS, MANIFESTS = "jobs", "overlays", "manifests"
@@ -38,10 +38,10 @@ class Repository:
         """Every folder of `overlays/` that has a profile, or could only be a cluster without one."""
         folders = {path.split("/")[1] for path in self.overlays if path.count("/") > 1}
         profiled = {
-            path.split("/")[1]
-            for path in self.overlays
-            if path.count("/") == 2 and path.endswith("/cluster.yaml")
-        }  # overlays/<cluster>/cluster.yaml
+            parts[1]
+            for parts in (path.split("/") for path in self.overlays)
+            if parts[2:] == ["cluster.yaml"]  # overlays/<cluster>/cluster.yaml
+        }
         kustomized = {name for name in folders - profiled if not self._is_component(name)}
         return sorted(profiled | kustomized)
 
@@ -74,7 +74,10 @@ def find_root(start: Path, chosen: Path | None = None) -> Path:
             return folder
         if (folder / ".git").exists():
             break
-    message = f"{start} is in no paddlegen repository (no paddlegen.yaml, no jobs/ and overlays/); run `paddlegen init`, or name one with --root"
+    message = (
+        f"{start} is in no paddlegen repository (no paddlegen.yaml, no jobs/ and overlays/); "
+        "run `paddlegen init`, or name one with --root"
+    )
     raise UsageError(message)
 
 

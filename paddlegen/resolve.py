@@ -194,7 +194,7 @@ def resolve(
         faults.append(Fault(at, Violation((), message, "template-chain-short")))
     if faults:  # what a missing template would have declared is not known
         return Resolution((), None, tuple(faults))
-    params = {name: param for name, param in _params(spec, source, chain, faults)}
+    params = dict(_params(spec, source, chain, faults))
     layers = tuple(_layers(source, cluster, chain, params, faults))
     places = {name: param.place for name, param in params.items()}
     if faults:
@@ -357,7 +357,10 @@ def _params(
             continue
         if isinstance(param.default, UnsetType):
             place = Place(source.document, ("spec", "extends"))
-            message = f"the parameter {name} of the template {template.value.metadata.name} has no default; give it under params"
+            message = (
+                f"the parameter {name} of the template {template.value.metadata.name} has no default; "
+                "give it under params"
+            )
             faults.append(Fault(place, Violation((), message, "params-resolved")))
             yield name, _Value(None, place)
         else:
@@ -406,7 +409,10 @@ def _idle_nulls(merged: Mapping[str, Any], layer: Layer) -> Iterator[Fault]:
         for key, value in over.items():
             inherited = base.get(key) if isinstance(base, dict) else None
             if value is None and not (isinstance(base, dict) and key in base) and "podTemplate" not in path:
-                message = f'{key} is null, which deletes an inherited value, but there is none; write "" for empty text'
+                message = (
+                    f"{key} is null, which deletes an inherited value, but there is none; "
+                    'write "" for empty text'
+                )
                 yield Fault(
                     Place(layer.document, (*path, key)), Violation((), message, "null-deletes-something")
                 )

@@ -29,6 +29,9 @@ T = TypeVar("T")
 FIELDS_KNOWN = "spec-fields-known"
 VALUES_ALLOWED = "spec-values-allowed"
 
+_SHOWN = 80
+"""Characters of a value that a message quotes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Parsed(Generic[T]):
@@ -151,7 +154,7 @@ def _as_written(
             for key, item in value.items()
         }
     if isinstance(value, list):
-        items = next((b["items"] for b in branches if "items" in b), {})
+        items: dict[str, Any] = next((b["items"] for b in branches if "items" in b), {})
         return [_as_written(item, items, root, (*path, i), text_of) for i, item in enumerate(value)]
     types = {b.get("type") for b in branches}
     if value is None or isinstance(value, str) or "string" not in types:
@@ -182,7 +185,9 @@ def _violations(value: Any, schema: dict[str, Any]) -> Iterator[Violation]:
         yield from _explain(error, path, schema)
 
 
-def _explain(error: Any, path: FieldPath, root: dict[str, Any]) -> Iterator[Violation]:
+def _explain(  # noqa: C901, PLR0912  # one table: a case per keyword of JSON Schema
+    error: Any, path: FieldPath, root: dict[str, Any]
+) -> Iterator[Violation]:
     """The violations one schema error stands for, in words."""
     name, detail, instance = error.kind.name, error.kind.as_dict(), error.instance
     schema = _lookup(root, error.schema_path[:-1])
@@ -216,7 +221,8 @@ def _explain(error: Any, path: FieldPath, root: dict[str, Any]) -> Iterator[Viol
             hint = hints.name_like(str(instance), pattern)
             yield Violation(path, f"{field} is {_show(instance)}; {wish}{hint}", VALUES_ALLOWED)
         case "maxLength":
-            message = f"{field} is {_show(instance)}, {len(instance)} characters; at most {schema['maxLength']} are allowed"
+            most = schema["maxLength"]
+            message = f"{field} is {_show(instance)}, {len(instance)} characters; at most {most} are allowed"
             yield Violation(path, message, VALUES_ALLOWED)
         case "minLength":
             yield Violation(path, f'{field} is ""; it needs a value', VALUES_ALLOWED)
@@ -284,7 +290,7 @@ def _one_of(names: list[str]) -> str:
 
 def _show(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
 _ARTICLES = {
@@ -298,23 +304,19 @@ _ARTICLES = {
 }
 
 
+_TYPES: dict[type, str] = {
+    type(None): "null",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+}
+
+
 def typename(value: Any) -> str:
     """What a value is, in words: `a list`, `text`."""
-    match value:
-        case None:
-            return _ARTICLES["null"]
-        case bool():
-            return _ARTICLES["boolean"]
-        case int():
-            return _ARTICLES["integer"]
-        case float():
-            return _ARTICLES["number"]
-        case str():
-            return _ARTICLES["string"]
-        case list():
-            return _ARTICLES["array"]
-        case _:
-            return _ARTICLES["object"]
+    return _ARTICLES[_TYPES.get(type(value), "object")]
 
 
 def _order(violation: Violation) -> tuple[str, ...]:

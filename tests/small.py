@@ -22,25 +22,27 @@ FILES = {
     "paddlegen.yaml": HEAD + "Config\n",
     "jobs/templates/base.yaml": HEAD
     + "JobTemplate\nmetadata: {name: base}\nspec: {image: 'r.example.com/a:v1', network: Service}\n",
-    "jobs/templates/ps.yaml": HEAD
-    + "JobTemplate\nmetadata: {name: ps}\nspec:\n  extends: [base]\n  env: {GLOG_v: '0'}\n  roles: {ps: {replicas: 2}, worker: {replicas: 2}}\n",
+    "jobs/templates/ps.yaml": HEAD + "JobTemplate\nmetadata: {name: ps}\nspec:\n  extends: [base]\n"
+    "  env: {GLOG_v: '0'}\n  roles: {ps: {replicas: 2}, worker: {replicas: 2}}\n",
     "jobs/nas.yaml": HEAD
     + "StorageSpec\nmetadata: {name: nas}\nspec: {size: 1Gi, nfs: {server: nfs.example.com, path: /nas}}\n",
     "jobs/a.yaml": HEAD
     + "JobSpec\nmetadata: {name: a}\nspec: {extends: [ps], storage: [{use: nas, mountPath: /nas}]}\n",
     "jobs/b.yaml": HEAD + "JobSpec\nmetadata: {name: b}\nspec: {extends: [ps], clusters: [prod]}\n",
-    "jobs/c.yaml": HEAD
-    + "JobSpec\nmetadata: {name: c}\nspec: {extends: [base], roles: {worker: {replicas: 3}}, scheduling: {gang: true}}\n",
+    "jobs/c.yaml": HEAD + "JobSpec\nmetadata: {name: c}\n"
+    "spec: {extends: [base], roles: {worker: {replicas: 3}}, scheduling: {gang: true}}\n",
     "overlays/common/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
     "commonAnnotations: {from: component}\n",
     "overlays/common/unused.txt": "nobody reads this\n",
     "overlays/prod/cluster.yaml": HEAD
-    + "Cluster\nspec: {kubernetes: '1.33', paddleOperator: {version: 0.3.5}, volcano: {version: v1.12.0}, gang: git}\n",
+    + "Cluster\nspec: {kubernetes: '1.33', paddleOperator: {version: 0.3.5}, "
+    "volcano: {version: v1.12.0}, gang: git}\n",
     "overlays/prod/kustomization.yaml": "components: [../common]\npatches: [{path: a.yaml}]\n",
     "overlays/prod/a.yaml": "apiVersion: batch.paddlepaddle.org/v1\nkind: PaddleJob\n"
     "metadata: {name: a}\nspec: {cleanPodPolicy: Never}\n",
     "overlays/stage/cluster.yaml": HEAD
-    + "Cluster\nspec: {kubernetes: '1.15', crd: v1beta1, paddleOperator: {version: 0.2.0}, volcano: {version: v1.0.1}}\n",
+    + "Cluster\nspec: {kubernetes: '1.15', crd: v1beta1, paddleOperator: {version: 0.2.0}, "
+    "volcano: {version: v1.0.1}}\n",
     "overlays/stage/kustomization.yaml": "commonLabels: {stage: debug}\n",
 }
 

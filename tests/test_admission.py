@@ -161,7 +161,7 @@ def _spoil(value: Any, rng: random.Random) -> Any:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_malformed_objects_are_passed_over_not_crashed_on(path: Path) -> None:
-    rng = random.Random(path.name)  # noqa: S311  # the same objects at every run
+    rng = random.Random(path.name)  # the same objects at every run
     bodies = [body for body in yaml.safe_load_all(path.read_text(encoding="utf-8")) if body]
     for body in bodies:
         for _ in range(100):

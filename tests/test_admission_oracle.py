@@ -625,7 +625,7 @@ def _change_job(job: Body, rng: random.Random) -> Body:
 
 def _jobs(count: int) -> Iterator[tuple[Body, Body | None, Body, Body | None]]:
     """Each job, what it was, and both as the policies are shown them."""
-    schema, rng = _schema("jobs"), random.Random(20)  # noqa: S311  # the same objects at every run
+    schema, rng = _schema("jobs"), random.Random(20)  # the same objects at every run
     for _ in range(count):
         job = _job(schema, rng)
         if rng.random() < 0.65:
@@ -709,7 +709,7 @@ AMOUNTS = ["1", "2", "500m", "4Gi", "8Gi", "16"]
 
 
 def _queues(count: int) -> Iterator[tuple[Body, Body | None, Body, Body | None]]:
-    schema, rng = _schema("queues"), random.Random(21)  # noqa: S311
+    schema, rng = _schema("queues"), random.Random(21)
     for _ in range(count):
         spec = _draw(schema, "spec", rng)
         spec.pop("parent", None)
@@ -746,7 +746,7 @@ def _spoil_queue(queue: Body, rng: random.Random) -> None:
 
 
 def _podgroups(count: int) -> Iterator[tuple[Body, Body | None, Body, Body | None]]:
-    schema, rng = _schema("podgroups"), random.Random(22)  # noqa: S311
+    schema, rng = _schema("podgroups"), random.Random(22)
     for _ in range(count):
         group: Body = {
             "apiVersion": "scheduling.volcano.sh/v1beta1",
@@ -760,7 +760,7 @@ def _podgroups(count: int) -> Iterator[tuple[Body, Body | None, Body, Body | Non
 
 
 def _jobflows(count: int) -> Iterator[tuple[Body, Body | None, Body, Body | None]]:
-    rng = random.Random(23)  # noqa: S311
+    rng = random.Random(23)
     for _ in range(count):
         names = ["a", "b", "c", "d"][: rng.choice([1, 2, 3, 4])]
         flows: list[Body] = []

@@ -583,7 +583,7 @@ ODD: dict[str, tuple[Callable[[Path], object], str]] = {
         "control character in its name",
     ),
     "a name that is no UTF-8": (
-        lambda root: Path(os.fsdecode(b"jobs/\xff.yaml")).write_text(""),
+        lambda root: (root / os.fsdecode(b"jobs/\xff.yaml")).write_text(""),
         "another encoding than UTF-8",
     ),
     "jobs as a file": (_jobs_file, "jobs is a file; it needs to be a folder"),

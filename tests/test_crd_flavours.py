@@ -20,7 +20,8 @@ VERSIONS = ("0.2.0", "0.2.1", "0.3.0", "0.3.1", "0.3.5")
 
 JOBS = """
 {kind: JobSpec, metadata: {name: plain}, spec: {roles: {ps: {replicas: 2}, worker: {replicas: 2}}}}
-{kind: JobSpec, metadata: {name: gpu}, spec: {gpu: 1, cpu: 1, network: Service, roles: {worker: {replicas: 2}}}}
+{kind: JobSpec, metadata: {name: gpu}, spec: {gpu: 1, cpu: 1, network: Service, \
+roles: {worker: {replicas: 2}}}}
 {kind: JobSpec, metadata: {name: single}, spec: {ports: [{port: 80}], roles: {worker: {}}}}
 {kind: JobSpec, metadata: {name: sidecar}, spec: {roles: {ps: {}, worker: {}}, podTemplate: {spec: {\
 initContainers: [{name: fetch, image: i, ports: [{containerPort: 1}]}], \

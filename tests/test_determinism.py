@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Self
 
 import pytest
 import small
@@ -38,12 +39,12 @@ def test_the_order_of_a_folder_does_not_matter(
         def __init__(self, path: str) -> None:
             with real(path) as entries:
                 self.entries = list(entries)
-            random.Random(seed).shuffle(self.entries)  # noqa: S311
+            random.Random(seed).shuffle(self.entries)
 
         def __iter__(self) -> object:
             return iter(self.entries)
 
-        def __enter__(self) -> Shuffled:
+        def __enter__(self) -> Self:
             return self
 
         def __exit__(self, *_: object) -> None: ...

@@ -221,7 +221,8 @@ REFUSALS = [
     ),
     Refusal(
         "L-PO-85",
-        f"{IMAGE}\nelastic: {{server: 'e:1'}}\nrestartPolicy: Never  # here\nroles: {{worker: {{replicas: 2}}}}",
+        f"{IMAGE}\nelastic: {{server: 'e:1'}}\nrestartPolicy: Never  # here\n"
+        "roles: {worker: {replicas: 2}}",
         CANNOT,
         "makes it OnFailure",
     ),

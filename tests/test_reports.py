@@ -59,7 +59,9 @@ REPORT = report(
         Finding(
             rule="image-tag-pinned",
             severity=Severity.WARNING,
-            message="image demo/ctr:latest has a tag that moves; give it a version: 100% of replicas run the same",
+            message=(
+                "image demo/ctr:latest has a tag that moves; give it a version: 100% of replicas run the same"
+            ),
             location=Location("jobs/ctr.yaml", Span(10, 9, 10, 24)),
             field=("spec", "image"),
         ),

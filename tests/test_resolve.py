@@ -49,7 +49,8 @@ def faults(text: str) -> list[tuple[str, str, int]]:
 
 def test_templates_come_before_the_job_and_the_cluster_s_overrides_last() -> None:
     text = job(
-        "{extends: [one, two], env: {C: job, D: job}, overrides: {test: {env: {D: over}}, other: {env: {A: x}}}}",
+        "{extends: [one, two], env: {C: job, D: job},"
+        " overrides: {test: {env: {D: over}}, other: {env: {A: x}}}}",
         one="{env: {A: one, B: one, C: one, D: one}}",
         two="{env: {B: two, C: two}}",
     )
@@ -69,7 +70,8 @@ def test_a_template_comes_after_the_ones_it_extends() -> None:
 
 def test_a_role_is_complete_maps_merged_and_mounts_replaced_by_path() -> None:
     text = job(
-        "{env: {A: job, B: job}, gpu: 1, image: job, storage: [{claim: a, mountPath: /a}, {claim: b, mountPath: /b}],"
+        "{env: {A: job, B: job}, gpu: 1, image: job,"
+        " storage: [{claim: a, mountPath: /a}, {claim: b, mountPath: /b}],"
         " roles: {worker: {env: {B: own}, image: own, storage: [{claim: c, mountPath: /a}]}}}"
     )
 
@@ -111,7 +113,8 @@ def test_a_parameter_that_stands_alone_keeps_its_type(
     params = "" if given_ is None else f", params: {{x: {given_}}}"
     text = job(
         f"{{extends: [t]{params}}}",
-        t=f"{{params: {{x: {declared}}}, podTemplate: {{spec: {{alone: '${{params.x}}', within: 'is ${{params.x}}'}}}}}}",
+        t=f"{{params: {{x: {declared}}}, podTemplate: "
+        "{spec: {alone: '${params.x}', within: 'is ${params.x}'}}}",
     )
 
     found = resolved(text).job

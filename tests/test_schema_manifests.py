@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from paddlegen.foreign import check_documents
 
 from paddlegen import specs
 from paddlegen.documents import Document, loads
+from paddlegen.foreign import check_documents
 from paddlegen.model.cluster import Cluster, ClusterProfile
 from paddlegen.schema import Profile, profile_of
-from paddlegen.schema.foreign import check_documents
 
 ROOT = Path(__file__).parent.parent
 CLUSTERS = sorted(path.parent.name for path in (ROOT / "overlays").glob("*/cluster.yaml"))
@@ -22,16 +23,20 @@ def read(path: Path) -> list[Document]:
     return documents
 
 
-def profile(text: str, name: str = "a") -> Profile:
+def cluster_of(text: str, name: str = "a") -> Cluster:
     documents, _ = loads(text.encode())
     parsed = specs.parse(documents[0], ClusterProfile)
     assert parsed.value is not None, parsed.violations
-    return profile_of(Cluster(name=name, body=parsed.value.spec))
+    return Cluster(name=name, body=parsed.value.spec)
+
+
+def profile(text: str) -> Profile:
+    return profile_of(cluster_of(text))
 
 
 @pytest.mark.parametrize("name", CLUSTERS)
 def test_every_rendered_manifest_is_what_its_cluster_takes(name: str) -> None:
-    cluster = profile((ROOT / "overlays" / name / "cluster.yaml").read_text(encoding="utf-8"), name)
+    cluster = cluster_of((ROOT / "overlays" / name / "cluster.yaml").read_text(encoding="utf-8"), name)
     documents = [one for path in sorted((ROOT / "manifests" / name).rglob("*.yaml")) for one in read(path)]
     checked = check_documents(documents, cluster, strict=True)
     assert checked.findings == ()

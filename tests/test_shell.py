@@ -61,7 +61,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Command]:
     }
 
 
-# --- what is imported
+# --- a run pays only for what it uses
 
 
 def test_version_imports_nothing() -> None:
@@ -257,13 +257,13 @@ def test_jobs_and_clusters_are_completed_by_the_names_of_files(
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).touch()
     monkeypatch.chdir(tmp_path)
-    assert options._jobs_beginning_with("") == ["jobs/ads/ctr.yaml", "jobs/b.yml"]
-    assert options._jobs_beginning_with("jobs/a") == ["jobs/ads/ctr.yaml"]
+    assert options.jobs_beginning_with("") == ["jobs/ads/ctr.yaml", "jobs/b.yml"]
+    assert options.jobs_beginning_with("jobs/a") == ["jobs/ads/ctr.yaml"]
     assert options._clusters_beginning_with("") == ["prod"]
     assert options._clusters_beginning_with("x") == []
     (tmp_path / "jobs/.git").mkdir()
     monkeypatch.chdir(tmp_path / "jobs")
-    assert options._jobs_beginning_with("") == []
+    assert options.jobs_beginning_with("") == []
 
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish", "powershell"])

@@ -42,7 +42,7 @@ def snapshot(root: Path) -> dict[str, bytes | str | None]:
             path = Path(folder, name)
             key = path.relative_to(root).as_posix()
             if path.is_symlink():
-                found[key] = os.readlink(path)
+                found[key] = str(path.readlink())
             else:
                 found[key] = None if path.is_dir() else path.read_bytes()
     return found
@@ -184,8 +184,8 @@ def test_modes_symlinks_and_empty_directories_are_carried_over(tmp_path: Path) -
     tree.write(tmp_path, "out", {"x/a": owned("2"), "x/b": owned("2")}, [])
     mode = {path.name: path.lstat().st_mode & 0o7777 for path in (tmp_path / "out").rglob("*")}
     assert (mode["x"], mode["a"], mode["run.sh"], mode["empty"]) == (0o2750, 0o640, 0o755, 0o700)
-    assert os.readlink(tmp_path / "out/x/link") == "/nowhere"
-    assert os.readlink(tmp_path / "out/x/loop") == "."
+    assert str((tmp_path / "out/x/link").readlink()) == "/nowhere"
+    assert str((tmp_path / "out/x/loop").readlink()) == "."
 
 
 def test_a_file_may_become_a_directory_and_a_directory_a_file(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_a_file_saved_into_the_tree_meanwhile_is_not_lost(
 
     def install(stage: swap.Stage) -> None:
         put(tmp_path, {"out/new/late.txt": b"late", "out/note.new": b"second"})
-        os.replace(tmp_path / "out/note.new", tmp_path / "out/note.txt")
+        (tmp_path / "out/note.new").replace(tmp_path / "out/note.txt")
         swap.install(stage)
 
     monkeypatch.setattr("paddlegen.tree.install", install)
@@ -399,14 +399,17 @@ def test_whatever_fails_leaves_the_old_tree_and_no_stage(
         with lock(tmp_path):
             with monkeypatch.context() as patch:
                 patch.setattr(os, call, fail_once)
+                told = ""
                 try:
                     tree.write(tmp_path, "out", NEXT, [])
                 except WorkspaceError as error:
-                    assert os.strerror(number) in str(error)
-                    assert "out is as it was" in str(error)
-                    assert files_of(snapshot(tmp_path)) == before
-                    assert leftovers(tmp_path) == []
-                    continue
+                    told = str(error)
+            if told:
+                assert os.strerror(number) in told
+                assert "out is as it was" in told
+                assert files_of(snapshot(tmp_path)) == before
+                assert leftovers(tmp_path) == []
+                continue
             assert files_of(snapshot(tmp_path)) == {**before, **{f"out/{path}": NEXT[path] for path in NEXT}}
             tree.recover(tmp_path)
             assert leftovers(tmp_path) == []

@@ -124,7 +124,7 @@ def finish(root: Path, salt: str) -> None:
 def test_a_kill_at_any_moment_leaves_the_old_or_the_new_tree(root: Path) -> None:
     begin(root, "A")
     duration = seconds_of_a_write(root)
-    moments = random.Random(6)  # noqa: S311
+    moments = random.Random(6)
     inside, now = 0, "B"
     waiting = start(root)
     for turn in range(MOMENTS):
@@ -148,7 +148,7 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new_tree(root: Path) -> None
 def test_a_kill_while_another_render_runs_leaves_one_whole_tree(root: Path) -> None:
     begin(root, "A")
     duration = seconds_of_a_write(root)
-    moments = random.Random(7)  # noqa: S311
+    moments = random.Random(7)
     other, waiting = start(root), start(root)
     let_go(other, "again CA")
     said: list[str] = []

@@ -49,7 +49,10 @@ def messages(text: str) -> list[str]:
             ["storage PersistentVolume ml-job-d", "storage PersistentVolumeClaim ml/job-d"],
         ),
         (
-            "{name: d, csi: {driver: d, volumeHandle: h}, size: 1Gi, volumeName: v, claimName: c, mountPath: /x}",
+            (
+                "{name: d, csi: {driver: d, volumeHandle: h}, size: 1Gi, volumeName: v, "
+                "claimName: c, mountPath: /x}"
+            ),
             ["storage PersistentVolume v", "storage PersistentVolumeClaim ml/c"],
         ),
     ],

@@ -10,13 +10,13 @@ import time
 from contextvars import ContextVar
 from enum import Enum
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Self, TextIO
 
 from paddlegen.errors import WorkspaceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from paddlegen.model.report import Report
 

@@ -41,7 +41,7 @@ def guarded(action: Callable[[], object]) -> int:
         return PIPE_CLOSED
 
 
-def _code(action: Callable[[], object]) -> int:
+def _code(action: Callable[[], object]) -> int:  # noqa: PLR0911  # one table: an exception, its code
     try:
         result = action()
     except typer.Exit as done:
@@ -55,7 +55,7 @@ def _code(action: Callable[[], object]) -> int:
         return ExitCode.ERROR
     except BrokenPipeError:
         raise
-    except Exception as problem:
+    except Exception as problem:  # noqa: BLE001  # here is where every run ends
         if isinstance(problem, _ClickUsageError):
             return _usage(problem)
         if isinstance(problem, OSError) and problem.errno in _DISK:

@@ -191,8 +191,9 @@ class ClusterBody(_Part, frozen=True):
         GangMode | UnsetType,
         Meta(
             description=(
-                "Who owns the PodGroup: `git` (committed beside the job), `operator` (its --scheduling=volcano), "
-                "`none`. If absent: `operator` with that flag, else `git` when `volcano` is given, else `none`."
+                "Who owns the PodGroup: `git` (committed beside the job), `operator` (its "
+                "--scheduling=volcano), `none`. If absent: `operator` with that flag, else `git` when "
+                "`volcano` is given, else `none`."
             )
         ),
     ] = UNSET

@@ -27,7 +27,9 @@ ObjectName = Annotated[
         pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
         max_length=200,
         extra_json_schema={
-            "patternErrorMessage": "lower-case letters, digits, '-' and '.' are allowed, a letter or digit first and last"
+            "patternErrorMessage": (
+                "lower-case letters, digits, '-' and '.' are allowed, a letter or digit first and last"
+            )
         },
     ),
 ]
@@ -308,7 +310,10 @@ class RoleFields(_Part, frozen=True, kw_only=True):
     shared_memory: Annotated[
         Quantity | UnsetType,
         Meta(
-            description="/dev/shm: `auto` (a memory volume for GPU roles), `memory` (always), `none`, or a size limit.",
+            description=(
+                "/dev/shm: `auto` (a memory volume for GPU roles), "  # noqa: S108  # of the pod
+                "`memory` (always), `none`, or a size limit."
+            ),
             examples=["auto", "none", "8Gi"],
         ),
     ] = UNSET
@@ -352,7 +357,10 @@ class RoleFields(_Part, frozen=True, kw_only=True):
     pod_template: Annotated[
         dict[str, Any] | UnsetType,
         Meta(
-            description="A Kubernetes pod template merged last, strategically: nothing Kubernetes has is out of reach."
+            description=(
+                "A Kubernetes pod template merged last, strategically: "
+                "nothing Kubernetes has is out of reach."
+            )
         ),
     ] = UNSET
 
@@ -366,7 +374,10 @@ class Role(RoleFields, frozen=True, kw_only=True):
     entrypoint_translates_environment: Annotated[
         bool | UnsetType,
         Meta(
-            description="For `heter` only: your entry point turns the operator's HETER variables into the ones Paddle reads."
+            description=(
+                "For `heter` only: your entry point turns the operator's HETER variables "
+                "into the ones Paddle reads."
+            )
         ),
     ] = UNSET
 

@@ -59,9 +59,9 @@ def visible(character: str) -> str:
     act on it, and a bidirectional override must not reorder what a reviewer reads.
     """
     code = ord(character)
-    if code < 0x20:
+    if code < ord(" "):
         return chr(0x2400 + code)
-    if code == 0x7F:
+    if character == "\x7f":
         return "\u2421"
     if character in _BIDIRECTIONAL or unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"}:
         return "\ufffd"

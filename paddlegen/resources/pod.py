@@ -286,14 +286,10 @@ def _port(port: Port) -> dict[str, Any]:
 
 def _resources(role: RoleOfJob) -> dict[str, Any]:
     fields = role.fields
-    both: dict[str, Quantity] = {}
-    for name, value in (
-        ("cpu", fields.cpu),
-        ("memory", fields.memory),
-        ("ephemeral-storage", fields.ephemeral_storage),
-    ):
-        if not isinstance(value, UnsetType):
-            both[name] = value
+    given = {"cpu": fields.cpu, "memory": fields.memory, "ephemeral-storage": fields.ephemeral_storage}
+    both: dict[str, Quantity] = {
+        name: value for name, value in given.items() if not isinstance(value, UnsetType)
+    }
     requested = {**both, **(fields.requests or {})}
     limits = {**both, **(fields.limits or {})}
     if fields.gpu:

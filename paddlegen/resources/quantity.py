@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from decimal import Context, Decimal
+from functools import lru_cache
 
 _SUFFIX = {
     "n": Decimal("1e-9"),
@@ -36,6 +37,7 @@ _QUANTITY = re.compile(
 _BINARY = ("Ei", "Pi", "Ti", "Gi", "Mi", "Ki")
 
 
+@lru_cache(maxsize=4096)
 def parse(text: str | float) -> Decimal:
     """The exact value of a quantity.
 

@@ -101,7 +101,7 @@ def apart(job: Job) -> dict[str, Any]:
 
 
 def needs_cluster_dns(job: Job, cluster: Cluster) -> bool:
-    """Whether the start-up barrier looks up names that host-network pods cannot resolve by default (L-PO-40)."""
+    """Whether the barrier at start looks up names that host-network pods cannot resolve (L-PO-40)."""
     has_barrier = cluster.operator_version >= (0, 3, 4) and bool(cluster.body.paddle_operator.init_image)
     return job.body.network == "Host" and has_barrier
 
@@ -188,7 +188,8 @@ def _name_violations(job: Job, cluster: Cluster) -> Iterator[Violation]:
         if len(pod_name) > _NAME_LIMIT:
             message = (
                 f"the name {job.name} makes pods such as {pod_name}, {len(pod_name)} characters; "
-                f"{_NAME_LIMIT} are allowed, so the name can have {_NAME_LIMIT - len(pod_name) + len(job.name)}"
+                f"{_NAME_LIMIT} are allowed, "
+                f"so the name can have {_NAME_LIMIT - len(pod_name) + len(job.name)}"
             )
             yield Violation(("metadata", "name"), message, "pod-names-fit")
             return

@@ -42,7 +42,10 @@ spec:
   args: [train.py, --config, configs/job-{number}.yaml]
   cleanup: Never
   storage:
-  - {{name: data, mountPath: /data, size: 100Gi, nfs: {{server: nfs.example.com, path: /export/job-{number}}}}}
+  - name: data
+    mountPath: /data
+    size: 100Gi
+    nfs: {{server: nfs.example.com, path: /export/job-{number}}}
   scheduling: {{gang: true, queue: default}}
 """
 

@@ -150,7 +150,7 @@ def test_a_switch_word_is_kubectls_boolean_and_a_problem(word: str) -> None:
     assert loaded[0].value == {"a": [{"b": "x", "c": word.lower() in {"y", "yes", "on"}}]}
     assert (problem.kind, problem.path) == ("yaml-scalars-unambiguous", ("a", 0, "c"))
     assert cut(text, problem.span) == word
-    assert f'write {str(loaded[0].value["a"][0]["c"]).lower()} or "{word}"' in problem.message  # type: ignore[index]
+    assert f'write {str(loaded[0].value["a"][0]["c"]).lower()} or "{word}"' in problem.message
 
 
 def test_quoted_words_and_times_are_no_problem() -> None:
@@ -212,7 +212,10 @@ def test_a_tag_that_kubectl_drops_or_refuses_is_a_problem(text: str) -> None:
 
 
 def test_core_tags_are_honoured() -> None:
-    text = "a: !!str 1\nb: !!int '5'\nc: !!float 1\nd: !!null ''\ne: !!bool true\nf: !!map {}\ng: !!seq []\nh: !!binary aGk=\n"
+    text = (
+        "a: !!str 1\nb: !!int '5'\nc: !!float 1\nd: !!null ''\n"
+        "e: !!bool true\nf: !!map {}\ng: !!seq []\nh: !!binary aGk=\n"
+    )
     assert only(text).value == {"a": "1", "b": 5, "c": 1, "d": None, "e": True, "f": {}, "g": [], "h": "hi"}
 
 
@@ -224,7 +227,7 @@ def test_aliases_are_copied_and_merges_are_honoured() -> None:
         "z": {"a": 1, "b": 3},
         "w": {"a": 1, "c": 3},
     }
-    assert document.value["x"] is not document.value["v"]  # type: ignore[index]
+    assert document.value["x"] is not document.value["v"]
     assert span(document, ("z", "a")) == Span(1, 11, 1, 12)
     assert span(document, ("z", "b")) == Span(5, 6, 5, 7)
     assert span(document, ("w", "a")) == Span(7, 12, 7, 13)

@@ -32,11 +32,17 @@ HOSTILE = {
     "a staircase of lists": ('"".join(" " * n + "a:\\n" + " " * n + "-\\n" for n in range(900))', LIMITS),
     "in a second document": ('"a: 1\\n---\\n" + "[" * 100_000', LIMITS),
     "an alias bomb": (
-        '"a: &a [x]\\n" + "".join(f"{c}: &{c} [{(f\'*{p},\' * 9)[:-1]}]\\n" for p, c in zip("abcdefghi", "bcdefghij"))',
+        (
+            '"a: &a [x]\\n" + "".join(f"{c}: &{c} [{(f\'*{p},\' * 9)[:-1]}]\\n"'
+            ' for p, c in zip("abcdefghi", "bcdefghij"))'
+        ),
         LIMITS,
     ),
     "a merge bomb": (
-        '"a: &a {x: 1}\\n" + "".join(f"{c}: &{c} {{<<: [{(f\'*{p},\' * 9)[:-1]}]}}\\n" for p, c in zip("abcdefghi", "bcdefghij"))',
+        (
+            '"a: &a {x: 1}\\n" + "".join(f"{c}: &{c} {{<<: [{(f\'*{p},\' * 9)[:-1]}]}}\\n"'
+            ' for p, c in zip("abcdefghi", "bcdefghij"))'
+        ),
         LIMITS,
     ),
     "a long string many times": ('"a: &a " + "x" * 100_000 + "\\nb:\\n" + "- *a\\n" * 1000', LIMITS),
@@ -59,11 +65,17 @@ HOSTILE = {
     "many pairs of equal keys": ('"".join(f"k{n}: 1\\n" for n in range(30_000)) * 2', "yaml-keys-unique"),
     "many merges": ('"<<: {}\\n" * 20_000', "yaml-keys-unique"),
     "many merges of many keys": (
-        '"a: &a {" + ", ".join(f"k{n}: 1" for n in range(20_000)) + "}\\nb:\\n  <<: *a\\n" + "  <<: {}\\n" * 20_000',
+        (
+            '"a: &a {" + ", ".join(f"k{n}: 1" for n in range(20_000)) + "}\\nb:\\n  <<: *a\\n"'
+            ' + "  <<: {}\\n" * 20_000'
+        ),
         "yaml-keys-unique",
     ),
     "many inherited keys": (
-        '"a: &a {" + ", ".join(f"k{n}: 1" for n in range(20_000)) + "}\\nb:\\n  <<: *a\\n" + "".join(f"  k{n}: 2\\n" for n in range(20_000))',
+        (
+            '"a: &a {" + ", ".join(f"k{n}: 1" for n in range(20_000)) + "}\\nb:\\n  <<: *a\\n"'
+            ' + "".join(f"  k{n}: 2\\n" for n in range(20_000))'
+        ),
         None,
     ),
     "many anchors": ('"".join(f"- &a{n} x\\n" for n in range(50_000)) + "- *a7\\n"', None),
@@ -90,7 +102,8 @@ def run():
     documents, problems = load(text)
     for each in documents[:3]:
         span(each, ("a", "b", 0)); span(each, (0, 0, 0), key=True); embedded_all(each, ("a",))
-        assert all(type(value) in (dict, list, str, int, float, bool, type(None)) for _, value in walk(each.value))
+        plain = (dict, list, str, int, float, bool, type(None))
+        assert all(type(value) in plain for _, value in walk(each.value))
     print(json.dumps([each.kind for each in problems]))
 threading.stack_size(256 * 1024)
 thread = threading.Thread(target=run)

@@ -1,4 +1,7 @@
-"""Every scalar, key and merge is read as kubectl reads it; where kustomize reads it differently there is a problem."""
+"""Every scalar, key and merge is read as kubectl reads it.
+
+Where kustomize reads it differently there is a problem.
+"""
 
 from __future__ import annotations
 
@@ -186,7 +189,7 @@ SCALARS = [
     "<<",
     "-",
     "1,000",
-    "0.0.0.0",
+    "0.0.0.0",  # noqa: S104  # a text, no address
     "10.0.0.1",
     "10.0.0.0/8",
     "1.2.3",
@@ -215,20 +218,90 @@ SCALARS = [
     "a\\nb",
     "a,b",
 ]
-SPACED = ["2024-01-02 03:04:05", "2001-1-1 1:2:3", "2001-01-01 12:00:00 +1", "yes no", "a b", "!!str 1", "!!str on", "'on'", '"1"',
-          "!!int '5'", "!!float 1", "!!bool yes", "!!null ''", "!x 12", "!x on", "!!binary aGk=", "!!timestamp 2024-01-02",
-          "中文", "emoji😀", r'"\x07\u4e2d\_"', r'"a\/b"', "!!int 1.5", "!!int 08", "!!float x", "!!int 0x1F", "!!bool 1", "{a, b: }"]  # fmt: skip
+SPACED = [
+    "2024-01-02 03:04:05",
+    "2001-1-1 1:2:3",
+    "2001-01-01 12:00:00 +1",
+    "yes no",
+    "a b",
+    "!!str 1",
+    "!!str on",
+    "'on'",
+    '"1"',
+    "!!int '5'",
+    "!!float 1",
+    "!!bool yes",
+    "!!null ''",
+    "!x 12",
+    "!x on",
+    "!!binary aGk=",
+    "!!timestamp 2024-01-02",
+    "中文",
+    "emoji😀",
+    r'"\x07\u4e2d\_"',
+    r'"a\/b"',
+    "!!int 1.5",
+    "!!int 08",
+    "!!float x",
+    "!!int 0x1F",
+    "!!bool 1",
+    "{a, b: }",
+]
 STRUCTURES = [
-    *(f"{key}: x" for key in ["1", "true", "on", "y", "null", "~", "1.5", "1e3", "1e20", "1e6", "1234567.0", "123456789.125", "0.00001", "0.1", "0x1F", "-1", "+1", "0777", "08", ".5", "1_0"]),
-    *(f"{key}: x" for key in "2024-01-02 1e400 '1' !!str\u00a01 10.0.0.1 8Gi -a 0b11 -0.0 True OFF".replace("\u00a0", "~").split()),
-    "a: 1\n<<: {a: 2}", "<<: {a: 2}\na: 1", "<<: [{a: 1}, {a: 2, b: 3}]", "<<: 5", "<<: null", "<<: [1]",
-    "<<: {a: 1}\n<<: {b: 2}", "<<: &q {a: 1}\nb: *q", "'<<': {a: 1}", "a: 1\na: 2", "&x a: *x", "? a\n? b",
-    "a: {{ x }}", "? [a]\n: b", "v: &a [*a]", "a: |\n  x\n\n  y\nb: >-\n  x\n  y\n\n  z\nc: |+\n  x\n\n", "a: 'x\n\n  y'", "a: x\n  y",
-    "a:\n- b\n- - c\n  - d: e", "a: {b: [c, {d: e}], 'f': \"g\"}", "x: &x {a: 1}\nz: {<<: *x, b: 2}", "a:\nb: ~",
-]  # fmt: skip
+    *(
+        f"{key}: x"
+        for key in [
+            "1",
+            "true",
+            "on",
+            "y",
+            "null",
+            "~",
+            "1.5",
+            "1e3",
+            "1e20",
+            "1e6",
+            "1234567.0",
+            "123456789.125",
+            "0.00001",
+            "0.1",
+            "0x1F",
+            "-1",
+            "+1",
+            "0777",
+            "08",
+            ".5",
+            "1_0",
+        ]
+    ),
+    *(f"{key}: x" for key in ["2024-01-02", "1e400", "'1'", "!!str~1", "10.0.0.1", "8Gi"]),
+    *(f"{key}: x" for key in ["-a", "0b11", "-0.0", "True", "OFF"]),
+    "a: 1\n<<: {a: 2}",
+    "<<: {a: 2}\na: 1",
+    "<<: [{a: 1}, {a: 2, b: 3}]",
+    "<<: 5",
+    "<<: null",
+    "<<: [1]",
+    "<<: {a: 1}\n<<: {b: 2}",
+    "<<: &q {a: 1}\nb: *q",
+    "'<<': {a: 1}",
+    "a: 1\na: 2",
+    "&x a: *x",
+    "? a\n? b",
+    "a: {{ x }}",
+    "? [a]\n: b",
+    "v: &a [*a]",
+    "a: |\n  x\n\n  y\nb: >-\n  x\n  y\n\n  z\nc: |+\n  x\n\n",
+    "a: 'x\n\n  y'",
+    "a: x\n  y",
+    "a:\n- b\n- - c\n  - d: e",
+    "a: {b: [c, {d: e}], 'f': \"g\"}",
+    "x: &x {a: 1}\nz: {<<: *x, b: 2}",
+    "a:\nb: ~",
+]
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818  # a verdict, not an error of ours
     """kubectl or kustomize does not take it."""
 
 
@@ -282,7 +355,10 @@ def same(ours: object, theirs: object) -> bool:
 
 
 def differences(lines: list[str], folder: Path, read: object = kubectl) -> list[tuple[str, object, object]]:
-    """The lines a tool reads differently from us or refuses though we report nothing; halved until each stands alone."""
+    """The lines a tool reads differently from us or refuses though we report nothing.
+
+    Halved until each stands alone.
+    """
     text = body(lines)
     try:
         theirs = read(text, folder)  # type: ignore[operator]

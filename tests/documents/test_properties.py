@@ -1,4 +1,7 @@
-"""Whatever the text: no exception, plain values, spans inside the text; ordinary manifests read as other parsers read them."""
+"""Whatever the text: no exception, plain values, spans inside the text.
+
+Ordinary manifests read as other parsers read them.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import ruamel.yaml
 import yaml
@@ -15,7 +19,9 @@ from hypothesis import strategies as st
 
 from paddlegen.documents import Problem, embedded_all, load, loads, scalar_text, span, walk
 from paddlegen.documents.positions import Lines
-from paddlegen.model.report import Span
+
+if TYPE_CHECKING:
+    from paddlegen.model.report import Span
 
 PLAIN = (dict, list, str, int, float, bool, type(None))
 
@@ -95,7 +101,7 @@ tokens = st.lists(
             "\t",
             "\r\n",
             "中",
-        ]  # fmt: skip
+        ]
     ),
     max_size=40,
 ).map("".join)
@@ -251,7 +257,9 @@ answers = []
 for text in texts:
     documents, problems = load(text)
     answers.append([
-        [[each.value, [[str(span(each, path)), str(span(each, path, key=True))] for path, _ in walk(each.value)]] for each in documents],
+        [[each.value, [[str(span(each, path, key=is_key)) for is_key in (False, True)] 
+                      for path, _ in walk(each.value)]]
+         for each in documents],
         [[each.kind, each.message, str(each.span), each.path, each.document] for each in problems],
     ])
 print(json.dumps(answers))
@@ -268,8 +276,14 @@ def test_a_pyyaml_without_libyaml_gives_the_same_values_spans_and_problems() -> 
         "{a: {b}}",
         "a: \x07",
     ]
-    done = subprocess.run([sys.executable, "-c", WITHOUT_LIBYAML], input=json.dumps(texts), capture_output=True, text=True, check=True,
-                          cwd=Path(__file__).parents[2])  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_LIBYAML],
+        input=json.dumps(texts),
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[2],
+    )
     for text, (documents, problems) in zip(texts, json.loads(done.stdout), strict=True):
         ours, ours_problems = load(text)
         assert documents == [

@@ -8,19 +8,25 @@ from pathlib import Path
 import pytest
 
 from paddlegen.documents import Document, loads
+from paddlegen.foreign import check_documents
+from paddlegen.model.cluster import Cluster, ClusterBody, PaddleOperator
 from paddlegen.model.report import Severity
-from paddlegen.schema import CURRENT, Profile, coverage
-from paddlegen.schema.foreign import check_documents
+from paddlegen.schema import coverage
 
 CORPUS = Path(os.environ.get("PADDLEGEN_CORPUS", Path(__file__).parent.parent.parent / "shared" / "corpus"))
 FOLDERS = ("edl", "kubeflow", "operator", "paddle-operator", "paddlerec", "seeds", "volcano")
-LEGACY = Profile((1, 15), "v1beta1", (("paddle-operator", (0, 2, 0)),))
+CURRENT = Cluster(name="current", body=ClusterBody())
+LEGACY = Cluster(
+    name="legacy",
+    body=ClusterBody(kubernetes="1.15", crd="v1beta1", paddle_operator=PaddleOperator(version="0.2.0")),
+)
 
 EXPECTED = {
     ("edl/examplejob.yaml", 14, "fields-known-to-cluster"),  # trainer.passes: spec.passes is meant
     ("seeds/002-6-PaddleJob.yaml", 6, "fields-known-to-cluster"),  # cleanPolicy: cleanPodPolicy is meant
+    ("volcano/invalid-minAvailable.yaml", 7, "volcano-job-min-available-fits"),  # 5 of 4
 }
-"""Everything the schemas find in the corpus on a current cluster."""
+"""Everything the schemas and servers find in the corpus on a current cluster."""
 
 EXPECTED_ON_LEGACY = EXPECTED | {
     (
@@ -43,11 +49,9 @@ def corpus() -> list[Document]:
 
 
 @needs_corpus
-@pytest.mark.parametrize(("profile", "expected"), [(CURRENT, EXPECTED), (LEGACY, EXPECTED_ON_LEGACY)])
-def test_the_corpus_has_exactly_these_schema_findings(
-    profile: Profile, expected: set[tuple[str, int, str]]
-) -> None:
-    found = check_documents(corpus(), profile).findings
+@pytest.mark.parametrize(("cluster", "expected"), [(CURRENT, EXPECTED), (LEGACY, EXPECTED_ON_LEGACY)])
+def test_the_corpus_has_exactly_these_findings(cluster: Cluster, expected: set[tuple[str, int, str]]) -> None:
+    found = check_documents(corpus(), cluster).findings
     assert {
         (one.location.path, one.location.span.line, one.rule) for one in found if one.location.span
     } == expected
