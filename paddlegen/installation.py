@@ -36,7 +36,7 @@ def build(cluster: Cluster) -> Iterator[Manifest | Violation]:
     """The objects the profile lists, or why they cannot be."""
     listed = parts(cluster)
     if "crds" in listed:
-        yield _crd(cluster, listed.index("crds"))
+        yield _crd(cluster)
     yield from _namespaces(cluster)
     if "operator" in listed:
         yield from operator.build(cluster)
@@ -59,13 +59,9 @@ def is_large(body: dict[str, Any]) -> bool:
     return taken + len(_LAST_APPLIED) + len(text.encode()) > CLIENT_SIDE_LIMIT
 
 
-def _crd(cluster: Cluster, index: int) -> Manifest | Violation:
-    if cluster.crd == "tpr":
-        message = (
-            "platform lists crds, and crd is tpr; PaddleJob never was a ThirdPartyResource: "
-            "write crd: v1beta1, or take crds away"
-        )
-        return Violation(("spec", "platform", index), message, "platform-can-be-rendered", in_profile=True)
+def _crd(cluster: Cluster) -> Manifest | Violation:
+    if violation := operator.flavour_violation(cluster):
+        return violation
     return Manifest(fitted(crd.definition(schema.profile_of(cluster), *PADDLE_JOB)), PLATFORM)
 
 

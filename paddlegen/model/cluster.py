@@ -41,7 +41,7 @@ class PaddleOperator(_Part, frozen=True):
     image: Annotated[
         NonEmpty | UnsetType,
         Meta(
-            description="Its image; the one its release is published as if absent, which 0.3.1 and later have.",
+            description="Its image; if absent the published one, which 0.3.1 and later have.",
             examples=["registry.example.com/paddle/controller:v0.3.5"],
         ),
     ] = UNSET

@@ -45,14 +45,31 @@ def build(cluster: Cluster) -> Iterator[Manifest | Violation]:
         yield Manifest(body, PLATFORM)
 
 
+def flavour_violation(cluster: Cluster) -> Violation | None:
+    """Why the cluster cannot have the CRD of PaddleJob in the flavour of the profile."""
+    at = ("spec", "crd")
+    if cluster.crd == "tpr":
+        message = "crd tpr is for EDL TrainingJobs; PaddleJob needs v1 or v1beta1"
+        return Violation(at, message, in_profile=True)
+    if isinstance(cluster.body.kubernetes, UnsetType):
+        return None
+    shown = cluster.body.kubernetes
+    if cluster.crd == "v1beta1" and cluster.kubernetes >= (1, 22):
+        message = f"crd is v1beta1, which Kubernetes {shown} no longer serves (1.21 was the last); write v1"
+        return Violation(at, message, "crd-flavour-served", in_profile=True)
+    if cluster.crd == "v1" and cluster.kubernetes < (1, 16):
+        message = f"crd is v1, which Kubernetes {shown} does not serve yet (1.16 is the first); write v1beta1"
+        return Violation(at, message, "crd-flavour-served", in_profile=True)
+    return None
+
+
 def scheduling_violation(cluster: Cluster) -> Violation | None:
     """Why the operator cannot make PodGroups, if the profile says that it does."""
     operator = cluster.body.paddle_operator
     if operator.scheduling != "volcano" or cluster.operator_version >= (0, 3, 0):
         return None
     message = (
-        "scheduling is volcano, a flag that paddle-operator has since 0.3.0; this one is "
-        f"{operator.version}"
+        f"scheduling is volcano, a flag that paddle-operator has since 0.3.0; this one is {operator.version}"
     )
     at = ("spec", "paddleOperator", "scheduling")
     return Violation(at, message, "gang-mode-works", in_profile=True)

@@ -1,8 +1,8 @@
 """The CustomResourceDefinition of a kind, written from our own tables for one cluster.
 
-Upstream's pod template stops at the Kubernetes its release was built with, and so does this one.  Two things
-are left out of the v1beta1 flavour: keys that the cluster's own Kubernetes does not know, for which people were
-told to use `kubectl --validate=false`, and defaults, which that API refuses.
+Upstream's pod template stops at the Kubernetes its release was built with, and so does this one.  The v1beta1
+flavour goes without defaults, which that API refuses, and without keys that the cluster's own Kubernetes does
+not know: for those people were told to use `kubectl --validate=false`.
 Source: facts paddle_operators 1.2 and 1.3.
 """
 

@@ -12,7 +12,7 @@ from msgspec import UnsetType
 
 from paddlegen.model.output import Violation
 from paddlegen.resources import pod, pod_group
-from paddlegen.resources.operator import scheduling_violation
+from paddlegen.resources.operator import flavour_violation, scheduling_violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -131,22 +131,8 @@ def _operator(cluster: Cluster) -> str:
 
 def _profile_violations(cluster: Cluster) -> Iterator[Violation]:
     """A profile that no cluster can have, or on which the operator does nothing."""
-    at: FieldPath = ("spec", "crd")
-    if cluster.crd == "tpr":
-        message = "crd tpr is for EDL TrainingJobs; PaddleJob needs v1 or v1beta1"
-        yield Violation(at, message, in_profile=True)
-    elif not isinstance(cluster.body.kubernetes, UnsetType):
-        shown = cluster.body.kubernetes
-        if cluster.crd == "v1beta1" and cluster.kubernetes >= (1, 22):
-            message = (
-                f"crd is v1beta1, which Kubernetes {shown} no longer serves (1.21 was the last); write v1"
-            )
-            yield Violation(at, message, "crd-flavour-served", in_profile=True)
-        elif cluster.crd == "v1" and cluster.kubernetes < (1, 16):
-            message = (
-                f"crd is v1, which Kubernetes {shown} does not serve yet (1.16 is the first); write v1beta1"
-            )
-            yield Violation(at, message, "crd-flavour-served", in_profile=True)
+    if violation := flavour_violation(cluster):
+        yield violation
     if cluster.body.ip_family == "IPv6":
         message = (
             "ipFamily is IPv6; the paddle-operator knows IPv4 addresses only, and its jobs would wait "
