@@ -215,7 +215,7 @@ def _read_document(document: Document, contents: Contents) -> frozenset[FieldPat
         return frozenset()
     if kind == "JobTemplate":
         return _read_template(document, contents)
-    parsed = specs.parse(document, KINDS[kind])
+    parsed: specs.Parsed[Any] = specs.parse(document, KINDS[kind])
     contents.findings.extend(finding(violation, document, violation.path) for violation in parsed.violations)
     source = Source(document, parsed.body)
     if parsed.value is None:

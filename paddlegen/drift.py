@@ -9,7 +9,7 @@ from paddlegen.model.report import Finding, Location, Severity, Span
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from paddlegen.engine import Rendered
+    from paddlegen.rendering import Rendered
 
 RENDER = "Run `paddlegen render` and commit the result."
 

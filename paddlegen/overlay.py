@@ -145,7 +145,7 @@ def load(cluster: str, files: Mapping[str, bytes]) -> Overlay:
     top = f"overlays/{cluster}"
     findings: list[Finding] = []
     kustomizations: dict[str, Document] = {}
-    _visit(top, files, kustomizations, findings, Location(top))
+    _visit(_Walk(files, kustomizations, findings), top, Location(top))
     folders = [posixpath.dirname(path) for path in kustomizations]
     used = {
         path: data
@@ -153,9 +153,9 @@ def load(cluster: str, files: Mapping[str, bytes]) -> Overlay:
         if any(path.startswith(f"{folder}/") for folder in folders) and not path.endswith("/cluster.yaml")
     }
     patches: list[Patch] = []
-    for path, document in kustomizations.items():
+    for document in kustomizations.values():
         findings.extend(_refusals(document))
-        patches.extend(_patches(path, document, files, findings))
+        patches.extend(_patches(document, files, findings))
     return Overlay(cluster, top, kustomizations, used, tuple(patches), tuple(findings))
 
 
@@ -175,15 +175,18 @@ def split(text: str) -> list[str]:
     return [part if part.endswith("\n") else part + "\n" for part in text.split("\n---\n") if part.strip()]
 
 
-def _visit(
-    folder: str,
-    files: Mapping[str, bytes],
-    found: dict[str, Document],
-    findings: list[Finding],
-    wanted_at: Location,
-    above: tuple[str, ...] = (),
-) -> None:
-    """Kustomizations in the order kustomize applies them: components before those who use them."""
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """The files kustomizations are looked for in, and what was found so far."""
+
+    files: Mapping[str, bytes]
+    found: dict[str, Document]
+    findings: list[Finding]
+
+
+def _visit(walk: _Walk, folder: str, wanted_at: Location, above: tuple[str, ...] = ()) -> None:
+    """Find kustomizations in the order kustomize applies them: components before those who use them."""
+    files, found, findings = walk.files, walk.found, walk.findings
     paths = [f"{folder}/{name}" for name in NAMES if f"{folder}/{name}" in files]
     if len(paths) != 1:
         message = f"{folder} has no kustomization.yaml; kustomize needs one there"
@@ -212,7 +215,7 @@ def _visit(
             message = f"component {name} is outside overlays/; a render must not depend on other places"
             findings.append(Finding("overlay-builds", Severity.ERROR, message, at))
         else:
-            _visit(target, files, found, findings, at, (*above, folder))
+            _visit(walk, target, at, (*above, folder))
     found[path] = document
 
 
@@ -244,15 +247,13 @@ def _refusals(document: Document) -> Iterator[Finding]:
             yield Finding("overlay-is-shardable", Severity.ERROR, f"{field} {reason}", at)
 
 
-def _patches(
-    path: str, document: Document, files: Mapping[str, bytes], findings: list[Finding]
-) -> Iterator[Patch]:
-    folder = posixpath.dirname(path)
+def _patches(document: Document, files: Mapping[str, bytes], findings: list[Finding]) -> Iterator[Patch]:
+    path = document.path
     for field in ("patchesStrategicMerge", "patchesJson6902", "patches"):
         for index, entry in enumerate(_list(document.value, field)):
             here: FieldPath = (field, index)
             target = entry.get("target") if isinstance(entry, dict) else None
-            for patch in _patch_documents(folder, document, here, entry, files, findings):
+            for patch in _patch_documents(document, here, entry, files, findings):
                 number = 0 if patch is None else patch.index
                 yield Patch(
                     f"{path}#{field}/{index}/{number}", path, field, index, document, here, patch, target
@@ -260,7 +261,6 @@ def _patches(
 
 
 def _patch_documents(
-    folder: str,
     document: Document,
     here: FieldPath,
     entry: Any,
@@ -268,6 +268,7 @@ def _patch_documents(
     findings: list[Finding],
 ) -> Iterator[Document | None]:
     """The documents of a patch, inline or in a file; a JSON patch is one document, a list."""
+    folder = posixpath.dirname(document.path)
     if isinstance(entry, str):
         inline = None if f"{folder}/{entry}" in files else here
         file = entry

@@ -19,7 +19,7 @@ from paddlegen.documents import plain_scalars, scalar_text
 from paddlegen.model.output import Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Hashable, Iterator
 
     from paddlegen.documents import Document
     from paddlegen.model.report import FieldPath
@@ -95,9 +95,13 @@ def without_nulls(value: Any) -> Any:
     return value
 
 
-@cache
 def json_schema(kind: type) -> dict[str, Any]:
     """The JSON Schema of a kind, as msgspec derives it."""
+    return _json_schema(kind)
+
+
+@cache
+def _json_schema(kind: Hashable) -> dict[str, Any]:
     return msgspec.json.schema(kind)
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from paddlegen import drift, kustomize, tree
 from paddlegen.cli import session
-from paddlegen.engine import Selection
 from paddlegen.errors import ToolError
 from paddlegen.lock import lock
 from paddlegen.model.report import Finding, report
+from paddlegen.rendering import Selection
 from paddlegen.repository import MANIFESTS
 
 HEAD = "apiVersion: paddlegen.dev/v1\nkind: "

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from paddlegen import cache as cache_module
 from paddlegen.cache import Cache, code_identity, key
 from paddlegen.cli import session
-from paddlegen.engine import Selection
+from paddlegen.rendering import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from typing import Self
 import pytest
 import small
 
-from paddlegen import engine
+from paddlegen import shards
 
 pytestmark = pytest.mark.needs_kustomize
 PACKAGE = Path(__file__).parents[1]
@@ -59,7 +59,7 @@ def test_shards_and_workers_do_not_matter(
     home: Path, monkeypatch: pytest.MonkeyPatch, shard: int, workers: int
 ) -> None:
     before = small.outcome(home, cache=False)
-    monkeypatch.setattr(engine, "SHARD", shard)
+    monkeypatch.setattr(shards, "SHARD", shard)
     monkeypatch.setattr(os, "cpu_count", lambda: workers)
     assert small.outcome(home, cache=False) == before
 

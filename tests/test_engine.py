@@ -12,9 +12,10 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from paddlegen import engine, kustomize, pipeline
+from paddlegen import kustomize, pipeline, shards
 from paddlegen.cli import session
 from paddlegen.pipeline import HEADER
+from paddlegen.rendering import Selection
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,9 +114,9 @@ def test_shards_are_one_whole_build(
     root = repository(home / "repository", names, fields, patches)
     expected = whole(root, home)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "SHARD", shard)
+        patch.setattr(shards, "SHARD", shard)
         opened = session.open_session(root)
-        result = session.render(opened, {}, engine.Selection(), label="", use_cache=False)
+        result = session.render(opened, {}, Selection(), label="", use_cache=False)
     texts = {one.text.split("\n", 1)[1].rstrip("\n") for one in result.files.values() if one.text}
     assert texts == expected
     for path, one in result.files.items():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from paddlegen.foreign import check_documents
 
 from paddlegen import specs
 from paddlegen.documents import Document, loads

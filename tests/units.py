@@ -54,7 +54,7 @@ def rendered(files: dict[str, str], program: Kustomize) -> tuple[dict[str, dict[
     jobs = {path: text for path, text in data.items() if path.startswith("jobs/")}
     overlays = {path: text for path, text in data.items() if path.startswith("overlays/")}
     made = Repository(Path(), None, jobs, overlays)
-    result = engine.render(made, lambda: program, Cache(None), {}, code=b"")
+    result = engine.render(engine.Inputs(made, lambda: program, Cache(None), {}, b""))
     return {
         path: yaml.safe_load(file.text) for path, file in sorted(result.files.items()) if file.text
     }, result.findings

@@ -10,9 +10,9 @@ import typer
 
 from paddlegen import drift
 from paddlegen.cli import console, options, session, strangers
-from paddlegen.engine import Selection
 from paddlegen.errors import ExitCode, UsageError
 from paddlegen.model.report import Report, Severity, report
+from paddlegen.rendering import Selection
 from paddlegen.repository import MANIFESTS
 
 

@@ -65,7 +65,7 @@ def _manifests(files: Mapping[str, bytes]) -> dict[str, bytes]:
     jobs = {path: data for path, data in files.items() if path.startswith(f"{JOBS}/")}
     overlays = {path: data for path, data in files.items() if path.startswith(f"{OVERLAYS}/")}
     repository = Repository(Path(), files[CONFIG], jobs, overlays)
-    result = engine.render(repository, kustomize.find, Cache(None), {}, code=b"")
+    result = engine.render(engine.Inputs(repository, kustomize.find, Cache(None), {}, b""))
     assert not result.findings, result.findings  # noqa: S101  # tests hold the scaffold to it
     return {f"{MANIFESTS}/{path}": (one.text or "").encode() for path, one in result.files.items()}
 

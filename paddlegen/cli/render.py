@@ -8,17 +8,17 @@ import typer
 
 from paddlegen import tree
 from paddlegen.cli import console, options, session
-from paddlegen.engine import Selection
 from paddlegen.errors import ExitCode
 from paddlegen.lock import lock
 from paddlegen.model.report import Report, report
+from paddlegen.rendering import Selection
 from paddlegen.repository import MANIFESTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from paddlegen.cli.session import Session
-    from paddlegen.engine import Rendering
+    from paddlegen.rendering import Rendering
 
 
 def main(

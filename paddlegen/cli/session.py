@@ -17,10 +17,10 @@ from paddlegen.repository import MANIFESTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from paddlegen.engine import Rendering, Selection
     from paddlegen.kustomize import Kustomize
     from paddlegen.model.config import Config
     from paddlegen.model.report import Finding
+    from paddlegen.rendering import Rendering, Selection
     from paddlegen.repository import Repository
 
 
@@ -67,15 +67,16 @@ def render(
     cache = Cache(session.root if use_cache else None)
     try:
         with console.Progress(label) as progress:
-            result = engine.render(
+            inputs = engine.Inputs(
                 session.repository,
                 session.kustomize,
                 cache,
                 {path: found.digest for path, found in disk.items() if found.kind == "file"},
-                code=code_identity(),
-                selection=selection,
-                progress=progress.update,
+                code_identity(),
+                selection,
+                progress.update,
             )
+            result = engine.render(inputs)
     finally:
         cache.close()
     result.findings += session.findings

@@ -93,9 +93,9 @@ def _mapping(node: MappingNode, faults: list[Fault], depth: int) -> dict[str, ob
 
 def _scalar(node: Node, faults: list[Fault]) -> object:
     text: str = node.value
-    if node.tag is not None:
+    if node.tag:
         return _tagged(node, faults)
-    if node.style:
+    if node.style:  # type: ignore[attr-defined]  # a ScalarNode: whoever calls looked at its class
         return text
     value: Scalar = WORDS.get(text, text)
     if value is text:
@@ -113,7 +113,7 @@ def _scalar(node: Node, faults: list[Fault]) -> object:
 def _key(key: ScalarNode, faults: list[Fault]) -> str:
     """The name of a key that may not be a string, which kustomize refuses or reads differently."""
     name = key_name(key)
-    if key.tag is not None:
+    if key.tag:
         if key.tag != _STR:
             faults.append(_foreign_tag(key))
     elif reason := _key_doubt(key, name):

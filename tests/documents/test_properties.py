@@ -257,7 +257,7 @@ answers = []
 for text in texts:
     documents, problems = load(text)
     answers.append([
-        [[each.value, [[str(span(each, path, key=is_key)) for is_key in (False, True)] 
+        [[each.value, [[str(span(each, path, key=is_key)) for is_key in (False, True)]
                       for path, _ in walk(each.value)]]
          for each in documents],
         [[each.kind, each.message, str(each.span), each.path, each.document] for each in problems],
