@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paddlegen.model.cluster import Cluster
+    from paddlegen.model.report import FieldPath
 
 PADDLE_JOB: Final = ("batch.paddlepaddle.org/v1", "PaddleJob")
 
@@ -40,6 +41,13 @@ def build(cluster: Cluster) -> Iterator[Manifest | Violation]:
     yield from _namespaces(cluster)
     if "operator" in listed:
         yield from operator.build(cluster)
+
+
+def origin(kind: str) -> FieldPath:
+    """The place in the profile that decides what an object of a kind looks like."""
+    if kind == "Namespace":
+        return ("spec", "namespaces")
+    return ("spec", "platform") if kind == crd.KIND else ("spec", "paddleOperator")
 
 
 def fitted(body: dict[str, Any]) -> dict[str, Any]:

@@ -215,7 +215,9 @@ def test_the_flavour_says_where_columns_and_subresources_stand(flavour: str) -> 
 
 @pytest.mark.parametrize("flavour", ["v1", "v1beta1"])
 def test_only_v1_has_the_default_protocol_of_a_port(flavour: str) -> None:
-    found = [node["default"] for node in nodes(schema_of(crd(flavour=flavour, minor=18))) if "default" in node]
+    found = [
+        node["default"] for node in nodes(schema_of(crd(flavour=flavour, minor=18))) if "default" in node
+    ]
     assert found == (["TCP"] * 9 if flavour == "v1" else [])
 
 

@@ -25,7 +25,7 @@ def build(name: str, labels: Mapping[str, str]) -> dict[str, Any]:
 
 def labels_of(namespace: Namespace) -> dict[str, str]:
     """What a namespace enforces, as the labels that make it so."""
-    labels = {}
+    labels: dict[str, str] = {}
     if not isinstance(namespace.pod_security, UnsetType):
         labels[POD_SECURITY] = namespace.pod_security
     if not isinstance(namespace.istio, UnsetType):
