@@ -92,10 +92,11 @@ def _report(result: Rendering, disk: Mapping[str, tree.Found], delete: set[str])
 
 def _nothing_listed(clusters: Sequence[str]) -> str:
     """What to write where no profile lists anything."""
-    profiles = (
-        " or ".join(f"overlays/{name}/cluster.yaml" for name in clusters) or "overlays/<cluster>/cluster.yaml"
+    profiles = " or ".join(f"overlays/{name}/cluster.yaml" for name in clusters)
+    return (
+        "nothing is listed under platform; write platform: [crds, operator, namespaces] under spec in "
+        f"{profiles or 'overlays/<cluster>/cluster.yaml'}"
     )
-    return f"nothing is listed under platform; write platform: [crds, operator, namespaces] under spec in {profiles}"
 
 
 def _tell(counts: Mapping[str, int], verb: str, *, with_jobs: bool) -> None:
