@@ -4,7 +4,7 @@ BIN := .venv/bin
 # What the virtual environment is made of: it is made anew when one of these changes.
 INGREDIENTS := requirements/dev.txt pyproject.toml setup.py kustomize/go.mod kustomize/go.sum kustomize/main.go
 
-.PHONY: help demo test lint bench dist openapi kubernetes-tables requirements clean
+.PHONY: help demo test lint bench bench-tools dist openapi kubernetes-tables requirements clean
 
 help:  ## what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 20
@@ -29,6 +29,9 @@ lint: .venv/made  ## style, types and the direction of imports
 
 bench: .venv/made  ## how fast, on this machine
 	$(BIN)/python -m tests.bench
+
+bench-tools:  ## the peers that make bench compares with, built from source
+	GOBIN=$(CURDIR)/.tools/bin go install github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0
 
 dist: .venv/made  ## the wheel for this platform, with kustomize inside
 	$(BIN)/python -m pip wheel --no-deps --no-build-isolation --wheel-dir dist .

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paddlegen import documents, hints
-from paddlegen.documents import span
+from paddlegen.documents import UNAMBIGUOUS, span
 from paddlegen.model.report import Finding, Location, Severity
 
 if TYPE_CHECKING:
@@ -52,9 +52,16 @@ def idle_patches(made: Sequence[Placed], overlays: Iterable[Overlay]) -> Iterato
 
 
 def merged(findings: Iterable[Finding]) -> list[Finding]:
-    """Findings that several clusters share, told once with all their names."""
+    """Findings that several clusters share, told once with all their names.
+
+    Of a scalar that two readers read differently, that alone is told: what each makes of it comes of it.
+    """
     groups: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
-    for finding in sorted(findings, key=lambda finding: finding.sort_key):
+    ordered = sorted(findings, key=lambda finding: finding.sort_key)
+    doubtful = {finding.location for finding in ordered if finding.rule == UNAMBIGUOUS}
+    for finding in ordered:
+        if finding.location in doubtful and finding.rule != UNAMBIGUOUS:
+            continue
         groups[finding.rule, finding.message, finding.location, finding.object].append(finding)
     return [
         replace(group[0], cluster=", ".join(sorted({finding.cluster for finding in group} - {""})))

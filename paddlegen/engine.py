@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from paddlegen.resolve import Template
     from paddlegen.shards import Texts
 
+_FRESH = 2048
+"""Files that are kept as read until their turn comes, so that they are read once; the rest are read twice."""
+
 _BATCH = 128
 """Units that are looked up in the cache at once."""
 
@@ -80,6 +83,7 @@ class _Run:
         self.overlays: dict[str, Overlay] = {}
         self.openapi = resources.files("paddlegen").joinpath("schemas/openapi.json").read_bytes()
         self.shared = catalogue.Contents()
+        self.fresh: dict[str, Contents] = {}
         self.keys: dict[str, bytes] = {}
         self.open: dict[str, Known] = {}
         self.breaches: list[Finding] = []
@@ -146,6 +150,8 @@ class _Run:
             if contents.jobs and not (contents.templates or contents.storage or contents.findings):
                 plain[path] = data
                 learned[keys[path]] = b""
+                if len(self.fresh) < _FRESH:
+                    self.fresh[path] = contents
             else:
                 parsed[path] = contents
         self.cache.put(learned)
@@ -233,7 +239,8 @@ class _Run:
         for path, parsed in files.items():
             self.started += 1
             found, jobs = len(self.result.findings), self.result.jobs
-            contents = parsed or catalogue.read(path, self.repository.jobs[path])
+            fresh = self.fresh.pop(path, None)
+            contents = parsed or fresh or catalogue.read(path, self.repository.jobs[path])
             units = [unit for entry in contents.jobs for unit in self._units(entry, templates)]
             is_clean = len(self.result.findings) == found and not any(unit.findings for unit in units)
             if path in self.keys and is_clean and not self.selection.jobs:
@@ -353,7 +360,11 @@ class _Run:
         files = self.result.files.items()
         self.result.files = {path: one for path, one in files if path.split("/")[0] not in self.failed}
         self.made = [(path, one) for path, one in self.made if one.cluster not in self.failed]
-        self.result.findings += [one for one in self.breaches if one.cluster not in self.failed]
+        # One mistake is told once: `no` for a text is a fault of the file, then one of the object.
+        told = {finding.location for finding in self.result.findings}
+        self.result.findings += [
+            one for one in self.breaches if one.cluster not in self.failed and one.location not in told
+        ]
 
     def _look_across(self) -> None:
         """What only shows when all units are known."""

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from paddlegen import catalogue, documents, specs
+from paddlegen import catalogue, documents, specs, tree
 from paddlegen.errors import UsageError, WorkspaceError
 from paddlegen.model.config import Config
 from paddlegen.model.report import Finding, Location, Severity
@@ -85,8 +85,10 @@ def read(root: Path) -> Repository:
     """Read every file a person writes.
 
     Raises:
-        WorkspaceError: a file cannot be read.
+        WorkspaceError: a file cannot be read, or a folder lacks whose manifests are there.
     """
+    for folder in (JOBS, OVERLAYS):
+        _refuse_lack(root, folder)
     findings: list[Finding] = []
     try:
         config = (root / CONFIG).read_bytes() if (root / CONFIG).exists() else None
@@ -98,6 +100,18 @@ def read(root: Path) -> Repository:
         message = f"{error.filename} cannot be read: {error.strerror}; give yourself permission, or remove it"
         raise WorkspaceError(message) from error
     return Repository(root, config, jobs, overlays, tuple(findings))
+
+
+def _refuse_lack(root: Path, folder: str) -> None:
+    """Refuse a repository that lost a folder: to read it as empty would delete every manifest."""
+    if os.path.lexists(root / folder):
+        return
+    if any(found.owned for found in tree.digests(root, MANIFESTS).values()):
+        message = (
+            f"there is no {folder}/ in {root}, and {MANIFESTS}/ holds what was rendered from it; "
+            f"bring {folder}/ back, or make an empty one to have them deleted"
+        )
+        raise WorkspaceError(message)
 
 
 def config(repository: Repository) -> tuple[Config, list[Finding]]:

@@ -41,7 +41,7 @@ FILES = {
     "overlays/prod/a.yaml": "apiVersion: batch.paddlepaddle.org/v1\nkind: PaddleJob\n"
     "metadata: {name: a}\nspec: {cleanPodPolicy: Never}\n",
     "overlays/stage/cluster.yaml": HEAD
-    + "Cluster\nspec: {kubernetes: '1.15', crd: v1beta1, paddleOperator: {version: 0.2.0}, "
+    + "Cluster\nspec: {kubernetes: '1.15', crd: v1beta1, paddleOperator: {version: 0.3.1}, "
     "volcano: {version: v1.0.1}}\n",
     "overlays/stage/kustomization.yaml": "commonLabels: {stage: debug}\n",
 }

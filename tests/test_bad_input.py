@@ -606,6 +606,26 @@ def test_what_is_no_plain_file_is_told_and_deletes_nothing(
     assert snapshot(repository) == before
 
 
+@pytest.mark.parametrize("folder", ["jobs", "overlays"])
+def test_a_folder_that_lacks_is_told_and_deletes_nothing(
+    repository: Path, capsys: pytest.CaptureFixture[str], folder: str
+) -> None:
+    (repository / "paddlegen.yaml").write_text("apiVersion: paddlegen.dev/v1\nkind: Config\n")
+    assert run("render") == 0
+    before = snapshot(repository)
+    assert before
+    shutil.rmtree(repository / folder)
+    capsys.readouterr()
+    assert run("render") == 2
+    said = capsys.readouterr().err
+    assert f"there is no {folder}/ in {repository}" in said
+    assert "make an empty one to have them deleted" in said
+    assert snapshot(repository) == before
+    (repository / folder).mkdir()
+    assert run("render") == 0
+    assert snapshot(repository) == {}
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_that_may_not_be_read_stops_the_run(
     repository: Path, capsys: pytest.CaptureFixture[str]
@@ -764,7 +784,8 @@ PLAIN_WORDS = [
 
 def test_plain_scalars_stay_the_text_that_was_written(repository: Path) -> None:
     env = "".join(f"    V{index}: {word}\n" for index, word in enumerate(PLAIN_WORDS))
-    labels = "".join(f"    v{index}: {word}\n" for index, word in enumerate(PLAIN_WORDS))
+    words = [word for word in PLAIN_WORDS if word not in {"12:30", ".inf", "="}]  # no label can be these
+    labels = "".join(f"    v{index}: {word}\n" for index, word in enumerate(words))
     args = "".join(f"  - {word}\n" for word in PLAIN_WORDS)
     body = f"{ROLES}  env:\n{env}  nodeSelector:\n{labels}  podLabels:\n{labels}  args:\n{args}"
     write(repository, {"jobs/a.yaml": HEAD + body})
@@ -775,7 +796,7 @@ def test_plain_scalars_stay_the_text_that_was_written(repository: Path) -> None:
         container = template_["spec"]["containers"][0]
         assert container["args"] == PLAIN_WORDS
         assert [entry["value"] for entry in container["env"]] == PLAIN_WORDS
-        assert [template_["spec"]["nodeSelector"][f"v{i}"] for i in range(len(PLAIN_WORDS))] == PLAIN_WORDS
+        assert [template_["spec"]["nodeSelector"][f"v{i}"] for i in range(len(words))] == words
 
 
 def _readers(file: Path) -> list[dict]:  # type: ignore[type-arg]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from paddlegen import kustomize
 
-from . import repository
+from . import repository, schemas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -93,8 +93,27 @@ def _measure(home: Path, jobs: int, rounds: int, *, full: bool) -> None:
         _ratio("single builds / cold render", alone.seconds, found["render, cold"])
     _ratio("cold render / best plain builds", found["render, cold"], best)
     _ratio("--version / python -c pass", found["--version"], found["python -c pass"])
+    _schemas(home, root, rounds)
     if full:
         _ten_times(home / "large", jobs * 10, found)
+
+
+def _schemas(home: Path, root: Path, rounds: int) -> None:
+    """Schemas alone, against kubeconform with the same schemas, one core each, start-up included."""
+    program = schemas.kubeconform()
+    if program is None:
+        print("kubeconform is not here: `make bench-tools` builds it with Go")
+        return
+    schemas.write(home / "schemas")
+    manifests = root / "manifests/prod"
+    ours = [sys.executable, "-m", "tests.bench.schemas", str(manifests)]
+    theirs = schemas.peer(program, home / "schemas", manifests)
+    samples = [(_run(ours), _run(theirs, GOMAXPROCS="1")) for _ in range(rounds)]
+    mine = statistics.median(one.seconds for one, _ in samples)
+    peer = statistics.median(one.seconds for _, one in samples)
+    _row("schema check of one cluster's objects", Sample(mine, max(one.memory for one, _ in samples)))
+    _row("kubeconform -n 1, the same schemas", Sample(peer, max(one.memory for _, one in samples)))
+    _ratio("kubeconform / schema check", peer, mine)
 
 
 def _ten_times(root: Path, jobs: int, found: dict[str, float]) -> None:
