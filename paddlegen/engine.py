@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from importlib import resources
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from paddlegen import across, catalogue, hints, identity, overlay, pipeline
+from paddlegen import across, catalogue, hints, identity, installation, overlay, pipeline
 from paddlegen.blame import blame
 from paddlegen.cache import key
 from paddlegen.documents import span
@@ -93,6 +93,17 @@ class _Run:
     def run(self) -> Rendering:
         """Everything, in order."""
         self._read_clusters()
+        if self.selection.only_platform:
+            self._build(self._platform_units())
+        else:
+            self._render_all()
+        self._leave_out_failed()
+        self._look_across()
+        self.result.findings = across.merged(self.result.findings)
+        self.result.clusters = sorted(self.clusters)
+        return self.result
+
+    def _render_all(self) -> None:
         plain, parsed = self._read_jobs()
         storage_units = [
             pipeline.storage_unit(entry, cluster)
@@ -101,13 +112,8 @@ class _Run:
             if pipeline.is_on(entry, cluster)
         ]
         self.total = len(plain) + len(parsed)
-        self._build(storage_units)
+        self._build(chain(self._platform_units() if not self.selection.jobs else (), storage_units))
         self._render_files(plain, parsed)
-        self._leave_out_failed()
-        self._look_across()
-        self.result.findings = across.merged(self.result.findings)
-        self.result.clusters = sorted(self.clusters)
-        return self.result
 
     # --- reading
 
@@ -177,17 +183,38 @@ class _Run:
     def _overlay_keys(self) -> dict[str, bytes]:
         return {name: identity.of_overlay(self._tools, used) for name, used in self.overlays.items()}
 
+    # --- platforms
+
+    def _platform_units(self) -> Iterator[Unit]:
+        """What clusters need before any job, if the disk does not hold what their profiles led to."""
+        decoder = msgspec.msgpack.Decoder(Known)
+        for name, entry in self.clusters.items():
+            if not installation.parts(entry.cluster):
+                continue
+            self.result.platforms.append(name)
+            path = f"overlays/{name}/cluster.yaml"
+            mark = key("platform", self._overlay_keys[name], path, self.repository.overlays[path])
+            self.keys[path] = mark
+            packed = self.cache.get([mark]).get(mark)
+            if packed is not None and self._take(path, decoder.decode(packed)):
+                continue
+            unit = pipeline.platform_unit(entry)
+            if not unit.findings:
+                self.open[path] = Known(0, 1)
+            yield unit
+
     # --- jobs
 
     def _render_files(self, plain: Mapping[str, bytes], parsed: Mapping[str, Contents]) -> None:
         clusters, broken = self.selection.clusters, self.shared.broken
         around = identity.of_surroundings(self._tools, self.repository, parsed, broken, clusters)
-        self.keys = {path: key("job-file", around, path, data) for path, data in plain.items()}
-        known = self.cache.get(list(self.keys.values())) if not self.selection.jobs else {}
+        keys = {path: key("job-file", around, path, data) for path, data in plain.items()}
+        self.keys |= keys
+        known = self.cache.get(list(keys.values())) if not self.selection.jobs else {}
         decoder = msgspec.msgpack.Decoder(Known)
         todo: dict[str, Contents | None] = dict(parsed)
         for path in plain:
-            packed = known.get(self.keys[path])
+            packed = known.get(keys[path])
             if packed is None or not self._take(path, decoder.decode(packed)):
                 todo[path] = None
         self.started = self.total - len(todo)
@@ -337,8 +364,10 @@ class _Run:
 
     def _look_across(self) -> None:
         """What only shows when all units are known."""
-        self.result.findings += across.clashes(self.made, self.repository.jobs)
-        if not self.selection.jobs and self.result.is_complete:
+        sources = {**self.repository.jobs, **self.repository.overlays}
+        self.result.findings += across.clashes(self.made, sources)
+        is_part = bool(self.selection.jobs) or self.selection.only_platform
+        if not is_part and self.result.is_complete:
             self.result.findings += across.idle_patches(self.made, self.overlays.values())
 
 

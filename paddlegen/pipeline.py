@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UnsetType
 
-from paddlegen import catalogue, documents, hints, schema
+from paddlegen import catalogue, documents, hints, installation, schema
 from paddlegen.errors import ToolError
-from paddlegen.model.output import JOB, STORAGE, Manifest, ObjectRef, Violation, object_ref
+from paddlegen.model.output import JOB, PLATFORM, STORAGE, Manifest, ObjectRef, Violation, object_ref
 from paddlegen.model.policy import View
 from paddlegen.model.report import Finding, Location, Severity
 from paddlegen.model.resolved import Storage
@@ -147,6 +147,19 @@ def storage_unit(entry: StorageEntry, cluster: ClusterEntry) -> Unit:
     return unit
 
 
+def platform_unit(cluster: ClusterEntry) -> Unit:
+    """What a cluster needs before any job, with the reasons why it cannot be had."""
+    assert cluster.document is not None  # noqa: S101  # only a profile lists anything
+    unit = Unit(cluster, cluster.document, "", f"_{PLATFORM}")
+    for output in installation.build(cluster.cluster):
+        if isinstance(output, Violation):
+            unit.is_broken |= output.severity is Severity.ERROR
+            unit.findings.append(_finding(unit, output, _place(unit, output)))
+        else:
+            unit.manifests.append(output)
+    return unit
+
+
 def is_on(entry: JobEntry | StorageEntry, cluster: ClusterEntry) -> bool:
     """Whether a spec is meant for a cluster."""
     return _is_for(entry.value.spec.clusters, cluster)
@@ -272,6 +285,8 @@ def _verdict_finding(
 
 def _origin(unit: Unit, ref: ObjectRef, path: FieldPath) -> Place:
     """The place in the spec that a rendered value came from."""
+    if unit.source is unit.cluster.document:
+        return Place(unit.source, installation.origin(ref.kind))
     if unit.resolution is None or unit.resolution.job is None:
         return Place(unit.source, ("spec",))
     name = unit.resolution.job.body.target or unit.cluster.cluster.body.default_target
@@ -328,9 +343,12 @@ def _path(unit: Unit, manifest: Manifest, ref: ObjectRef) -> str:
     """Where an object is written, relative to `manifests/`."""
     file = f"{ref.kind.lower()}-{ref.name}.yaml"
     namespace = ref.namespace or unit.namespace
-    folder = f"_storage/{namespace}" if manifest.folder == STORAGE else f"{namespace}/{unit.name}"
-    assert manifest.folder in (JOB, STORAGE)  # noqa: S101  # there are two
-    return f"{unit.cluster.cluster.name}/{folder}/{file}"
+    folders = {
+        JOB: f"{namespace}/{unit.name}",
+        STORAGE: f"_storage/{namespace}",
+        PLATFORM: "_platform",
+    }
+    return f"{unit.cluster.cluster.name}/{folders[manifest.folder]}/{file}"
 
 
 def _base(body: Mapping[str, Any]) -> Base:

@@ -40,6 +40,8 @@ class Rendering:
     """The names of the jobs that were looked at, filled where only some were wanted."""
     selected: set[str] = field(default_factory=set)
     """What of a selection stood for a job."""
+    platforms: list[str] = field(default_factory=list)
+    """The clusters whose profile lists what they need before any job."""
 
     @property
     def is_complete(self) -> bool:
@@ -54,6 +56,8 @@ class Selection:
     clusters: Collection[str] = ()
     jobs: Collection[str] = ()
     """Names, namespace/names, or paths of job specs."""
+    only_platform: bool = False
+    """Leave out all that is not in `_platform`."""
 
     def has_job(self, path: str, namespace: str, name: str) -> bool:
         """Whether a job is wanted."""

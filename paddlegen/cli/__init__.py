@@ -21,6 +21,9 @@ COMMANDS = {
     "new": Command("paddlegen.cli.new", "Write a job spec to start from."),
     "render": Command("paddlegen.cli.render", "Write the manifests of every job and cluster."),
     "check": Command("paddlegen.cli.check", "Check specs, manifests, schemas and policies."),
+    "platform": Command(
+        "paddlegen.cli.platform", "Write the CRDs, operator and namespaces of every cluster."
+    ),
     "list": Command("paddlegen.cli.list", "List jobs, clusters, targets, policies and formats."),
     "schema": Command("paddlegen.cli.schema", "Print a JSON Schema for editors."),
     "doctor": Command("paddlegen.cli.doctor", "Say whether this machine is ready."),

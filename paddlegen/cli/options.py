@@ -94,5 +94,8 @@ Clusters = Annotated[
 ]
 """`--cluster`."""
 
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be written, and write nothing.")]
+"""`--dry-run`."""
+
 UseCache = Annotated[bool, typer.Option("--cache/--no-cache", help="Remember results in .paddlegen/cache.")]
 """`--no-cache`."""

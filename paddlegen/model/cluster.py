@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from paddlegen.model.job import Labels, Name, NonEmpty, Quantity, TargetName
 
 CrdFlavour = Literal["v1", "v1beta1", "tpr"]
+PlatformPart = Literal["crds", "operator", "namespaces"]
 GangMode = Literal["git", "operator", "none"]
 KubernetesVersion = Annotated[
     str,
@@ -37,6 +38,13 @@ class PaddleOperator(_Part, frozen=True):
     """The paddle-operator and the flags it runs with."""
 
     version: Annotated[PaddleOperatorVersion, Meta(description="Release of paddle-operator.")] = "0.3.5"
+    image: Annotated[
+        NonEmpty | UnsetType,
+        Meta(
+            description="Its image; if absent the published one, which 0.3.1 and later have.",
+            examples=["registry.example.com/paddle/controller:v0.3.5"],
+        ),
+    ] = UNSET
     namespace: Annotated[Name, Meta(description="Where the operator itself runs.")] = "paddle-system"
     watched_namespace: Annotated[
         str, Meta(description="`--namespace`: the one namespace it watches; empty: all of them.")
@@ -168,6 +176,13 @@ class ClusterBody(_Part, frozen=True):
     crd: Annotated[
         CrdFlavour | UnsetType,
         Meta(description="Flavour of the CRDs; by the Kubernetes version if absent (v1 from 1.16)."),
+    ] = UNSET
+    platform: Annotated[
+        list[PlatformPart] | UnsetType,
+        Meta(
+            description="What the cluster needs before any job and this repository keeps in `_platform/`.",
+            examples=[["crds", "operator", "namespaces"]],
+        ),
     ] = UNSET
     default_target: Annotated[TargetName, Meta(description="The API jobs are rendered for.")] = (
         "paddle-operator"

@@ -10,8 +10,8 @@ from paddlegen.model.report import FieldPath, Severity
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-JOB, STORAGE = "job", "storage"
-"""The folders a manifest can belong to: the job's own, or `_storage`, which outlives it."""
+JOB, STORAGE, PLATFORM = "job", "storage", "platform"
+"""The folders a manifest can belong to: the job's own, `_storage`, which outlives it, or `_platform`."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -64,7 +64,7 @@ def object_ref(body: Mapping[str, Any]) -> ObjectRef:
 class Manifest:
     """One Kubernetes object that a target built.
 
-    `folder` is JOB or STORAGE.  `owner` is the spec path it comes from when that is not the whole
+    `folder` is JOB, STORAGE or PLATFORM.  `owner` is the spec path it comes from when that is not the whole
     job (`("storage", 0)`), so that storage shared by several jobs can be told once.
     """
 

@@ -12,6 +12,7 @@ from msgspec import UnsetType
 
 from paddlegen.model.output import Violation
 from paddlegen.resources import pod, pod_group
+from paddlegen.resources.operator import flavour_violation, scheduling_violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -130,22 +131,8 @@ def _operator(cluster: Cluster) -> str:
 
 def _profile_violations(cluster: Cluster) -> Iterator[Violation]:
     """A profile that no cluster can have, or on which the operator does nothing."""
-    at: FieldPath = ("spec", "crd")
-    if cluster.crd == "tpr":
-        message = "crd tpr is for EDL TrainingJobs; PaddleJob needs v1 or v1beta1"
-        yield Violation(at, message, in_profile=True)
-    elif not isinstance(cluster.body.kubernetes, UnsetType):
-        shown = cluster.body.kubernetes
-        if cluster.crd == "v1beta1" and cluster.kubernetes >= (1, 22):
-            message = (
-                f"crd is v1beta1, which Kubernetes {shown} no longer serves (1.21 was the last); write v1"
-            )
-            yield Violation(at, message, "crd-flavour-served", in_profile=True)
-        elif cluster.crd == "v1" and cluster.kubernetes < (1, 16):
-            message = (
-                f"crd is v1, which Kubernetes {shown} does not serve yet (1.16 is the first); write v1beta1"
-            )
-            yield Violation(at, message, "crd-flavour-served", in_profile=True)
+    if violation := flavour_violation(cluster):
+        yield violation
     if cluster.body.ip_family == "IPv6":
         message = (
             "ipFamily is IPv6; the paddle-operator knows IPv4 addresses only, and its jobs would wait "
@@ -155,12 +142,8 @@ def _profile_violations(cluster: Cluster) -> Iterator[Violation]:
     operator = cluster.body.paddle_operator
     has_flag = operator.scheduling == "volcano"
     rule = "gang-mode-works"
-    if has_flag and cluster.operator_version < (0, 3, 0):
-        message = (
-            "scheduling is volcano, a flag that paddle-operator has since 0.3.0; this one is "
-            f"{operator.version}"
-        )
-        yield Violation(("spec", "paddleOperator", "scheduling"), message, rule, in_profile=True)
+    if violation := scheduling_violation(cluster):
+        yield violation
     if cluster.gang == "operator" and not has_flag:
         message = (
             "gang is operator, but the operator runs without --scheduling=volcano; set "
