@@ -119,11 +119,16 @@ def _open(path: Path) -> sqlite3.Connection | None:
     for _ in range(2):
         try:
             connection = sqlite3.connect(path, timeout=5)
+        except sqlite3.Error:
+            return None
+        try:
             connection.execute("PRAGMA synchronous = OFF")
             connection.execute(_SCHEMA)
-        except sqlite3.OperationalError:
+        except sqlite3.OperationalError:  # busy, or read-only
+            connection.close()
             return None
-        except sqlite3.DatabaseError:
+        except sqlite3.DatabaseError:  # no database, or a damaged one
+            connection.close()
             path.unlink(missing_ok=True)
         else:
             return connection

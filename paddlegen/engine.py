@@ -8,6 +8,7 @@ job file led to, when that was clean: an unchanged repository costs reading and 
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from paddlegen import across, catalogue, hints, identity, installation, overlay, pipeline
+from paddlegen import across, catalogue, hints, identity, installation, overlay, pipeline, schema
 from paddlegen.blame import blame
 from paddlegen.cache import key
 from paddlegen.documents import span
@@ -99,6 +100,8 @@ class _Run:
             self._render_all()
         self._leave_out_failed()
         self._look_across()
+        for _, one in self.made:
+            self.result.coverage.update(one.coverage)
         self.result.findings = across.merged(self.result.findings)
         self.result.clusters = sorted(self.clusters)
         return self.result
@@ -330,7 +333,11 @@ class _Run:
         hits = sorted({patch.id for base in unit.bases for patch in used.patches_for(base)})
         is_job = unit.resolution is not None
         place = unit.source.index
-        one = Made(unit.cluster.cluster.name, unit.namespace, unit.name, is_job, place, files, hits)
+        coverage: Counter[str] = Counter(
+            schema.coverage(output.ref.api_version, output.ref.kind) for output in outputs
+        )
+        cluster = unit.cluster.cluster.name
+        one = Made(cluster, unit.namespace, unit.name, is_job, place, files, hits, dict(coverage))
         self.made.append((unit.path, one))
         if unit.path in self.open:
             if unit.findings:

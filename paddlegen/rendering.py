@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -40,8 +41,22 @@ class Rendering:
     """The names of the jobs that were looked at, filled where only some were wanted."""
     selected: set[str] = field(default_factory=set)
     """What of a selection stood for a job."""
+    coverage: Counter[str] = field(default_factory=Counter)
+    """How many objects the schemas know, and how well (`schema.coverage`)."""
     platforms: list[str] = field(default_factory=list)
     """The clusters whose profile lists what they need before any job."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What was looked at, every object accounted for."""
+        return {
+            "jobs": self.jobs,
+            "clusters": len(self.clusters),
+            "objects": len(self.files),
+            "validated": self.coverage["validated"],
+            "policy-only": self.coverage["policy-only"],
+            "without schema": self.coverage["no-schema"],
+        }
 
     @property
     def is_complete(self) -> bool:
@@ -79,6 +94,8 @@ class Made(msgspec.Struct, frozen=True, array_like=True):
     files: list[tuple[str, str, str]]
     """Path below `manifests/`, sha256 of the content, and the object's name in words."""
     patches: list[str]
+    coverage: dict[str, int] = {}
+    """How many of its objects the schemas know, and how well (`schema.coverage`)."""
 
 
 class Known(msgspec.Struct, array_like=True):

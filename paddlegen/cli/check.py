@@ -90,7 +90,6 @@ def _check(opened: session.Session, selection: Selection, format_: str | None, *
         findings += drift.compare(
             MANIFESTS, result.files, present, lambda path: session.read_manifest(opened, path), whole=whole
         )
-    counts = {"jobs": result.jobs, "clusters": len(result.clusters), "objects": len(result.files)}
-    summary = report(findings, counts)
+    summary = report(findings, result.counts)
     console.emit(summary, format_, console.sources(opened.root, session.rendered_texts(result)))
     return summary
