@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from units import cluster, units
 
 from paddlegen.resources import quantity
 
@@ -69,3 +70,14 @@ def test_a_quantity_is_shown_the_short_way(text: str | float, binary: bool, show
 def test_what_is_no_quantity_is_told_with_the_suffixes(text: str) -> None:
     with pytest.raises(ValueError, match="is no Kubernetes quantity"):
         quantity.parse(text)
+
+
+@pytest.mark.parametrize("value", ["[]", "{}", "[1]", "{a: 1}"])
+def test_a_list_or_mapping_where_a_quantity_belongs_is_told_at_its_line(value: str) -> None:
+    text = (
+        "{apiVersion: paddlegen.dev/v1, kind: JobSpec, metadata: {name: a}, spec: {image: r.io/a:v1, "
+        "roles: {worker: {}}, podTemplate: {spec: {containers: [{name: paddle, "
+        f"resources: {{requests: {{cpu: {value}}}}}}}]}}}}}}}}"
+    )
+    (unit,) = units(text, cluster({}))
+    assert [finding.rule for finding in unit.findings] == ["quantities-parse"]

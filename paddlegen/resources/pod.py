@@ -354,6 +354,11 @@ def _brings_image(role: RoleOfJob) -> bool:
 
 
 def _quantity(path: FieldPath, value: Any) -> Iterator[Violation]:
+    if isinstance(value, list | dict):
+        what = "a list" if isinstance(value, list) else "a mapping"
+        message = f"{path[-1]} is {what}; write a quantity such as 500m or 16Gi"
+        yield Violation(path, message, "quantities-parse")
+        return
     try:
         if quantity.parse(value) < 0:
             yield Violation(path, f"{path[-1]} is {value}; a quantity cannot be negative", "quantities-parse")
