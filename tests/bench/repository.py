@@ -59,6 +59,10 @@ def write(root: Path, jobs: int) -> None:
     """Write a repository: two clusters, one template, and jobs of four objects each."""
     for name in (*CLUSTERS, "v1", "v1beta1"):
         shutil.copytree(_OVERLAYS / name, root / "overlays" / name)
+    for name in CLUSTERS:
+        profile = root / "overlays" / name / "cluster.yaml"
+        lines = profile.read_text().splitlines(keepends=True)
+        profile.write_text("".join(line for line in lines if not line.startswith("  platform:")))
     config = "apiVersion: paddlegen.dev/v1\nkind: Config\n"
     texts = {"paddlegen.yaml": config, TEMPLATE: _TEMPLATE}
     for number in range(jobs):
