@@ -63,6 +63,8 @@ class Inputs:
     """Identifies paddlegen itself."""
     selection: Selection = field(default_factory=Selection)
     progress: Callable[[int, int], None] = lambda _done, _total: None
+    base: Mapping[str, bytes] = field(default_factory=dict)
+    """The tree of another revision: what servers would refuse about the change from there is told."""
 
 
 def render(inputs: Inputs) -> Rendering:
@@ -170,6 +172,11 @@ class _Run:
         return plain, parsed
 
     @cached_property
+    def _base(self) -> dict[str, str]:
+        """The digests of the other revision's files."""
+        return {path: sha256(data).hexdigest() for path, data in self.inputs.base.items()}
+
+    @cached_property
     def _program(self) -> Kustomize:
         return self.inputs.program()
 
@@ -227,7 +234,7 @@ class _Run:
         """Take over what a file is known to lead to, if the disk holds exactly that."""
         for one in known.made:
             for file, digest, _ in one.files:
-                if self.inputs.on_disk.get(file) != digest:
+                if self.inputs.on_disk.get(file) != digest or self._base.get(file, digest) != digest:
                     return False
         self.result.jobs += known.jobs
         for one in known.made:
@@ -322,7 +329,7 @@ class _Run:
     def _finish(self, unit: Unit, texts: Texts) -> None:
         used = self.overlays[unit.cluster.cluster.name]
         before = len(unit.findings)
-        outputs = list(pipeline.finish(unit, texts, used))
+        outputs = list(pipeline.finish(unit, texts, used, self.inputs.base))
         self.breaches += unit.findings[before:]
         files = []
         for output in outputs:

@@ -165,11 +165,15 @@ def is_on(entry: JobEntry | StorageEntry, cluster: ClusterEntry) -> bool:
     return _is_for(entry.value.spec.clusters, cluster)
 
 
-def finish(unit: Unit, texts: Sequence[str | None], overlay: Overlay) -> Iterator[Output]:
+def finish(
+    unit: Unit, texts: Sequence[str | None], overlay: Overlay, base: Mapping[str, bytes]
+) -> Iterator[Output]:
     """The files of a unit: kustomize's text of each object, or None where an overlay deleted it.
 
-    Adds what the policies find to the unit.
+    Adds what the policies find to the unit.  `base` holds the files of another revision, by their path
+    below `manifests/`: an object that differs from there is looked at as a change.
     """
+    old: dict[ObjectRef, dict[str, Any]] = {}
     documents_by_ref: dict[ObjectRef, tuple[Manifest, Document]] = {}
     outputs = []
     for manifest, text in zip(unit.manifests, texts, strict=True):
@@ -183,7 +187,9 @@ def finish(unit: Unit, texts: Sequence[str | None], overlay: Overlay) -> Iterato
         final = HEADER.format(unit.path) + text
         documents_by_ref[ref] = (manifest, documents.Document(f"{MANIFESTS}/{path}", 0, body, final))
         outputs.append(Output(path, final, ref))
-    unit.findings.extend(_check(unit, documents_by_ref, overlay))
+        if path in base and (before := base[path].decode(errors="replace")) != final:
+            old |= {ref: value for value in _objects(before)}
+    unit.findings.extend(_check(unit, documents_by_ref, overlay, old))
     return iter(outputs)
 
 
@@ -192,6 +198,12 @@ def _read_back(text: str, manifest: Manifest) -> tuple[dict[str, Any], ObjectRef
     if text == printed(manifest.body):
         return manifest.body, manifest.ref
     return _parsed(text)
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """The mappings in a text that somebody committed; what is none is drift, and told as such."""
+    loaded, _ = documents.load(text)
+    return (document.value for document in loaded if isinstance(document.value, dict))
 
 
 @lru_cache(maxsize=2048)
@@ -244,13 +256,17 @@ def _built(outputs: Iterable[Manifest | Violation]) -> list[Manifest | Violation
 
 
 def _check(
-    unit: Unit, objects: Mapping[ObjectRef, tuple[Manifest, Document]], overlay: Overlay
+    unit: Unit,
+    objects: Mapping[ObjectRef, tuple[Manifest, Document]],
+    overlay: Overlay,
+    old: Mapping[ObjectRef, Mapping[str, Any]],
 ) -> Iterator[Finding]:
     cluster = unit.cluster.cluster
     bodies = [document.value for _, document in objects.values() if isinstance(document.value, dict)]
     view, profile = View(bodies, cluster), schema.profile_of(cluster)
     for ref, body in zip(objects, bodies, strict=True):
-        for verdict in verdicts(body, view, profile):
+        seen = replace(view, old=old[ref]) if ref in old else view
+        for verdict in verdicts(body, seen, profile):
             yield _verdict_finding(unit, verdict, ref, objects, overlay)
 
 

@@ -42,6 +42,12 @@ def main(
     strict: Annotated[
         bool, typer.Option("--strict", help="A kind without schema is an error, not a warning.")
     ] = False,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REV", help="A git revision: tell what servers would refuse about the change from there."
+        ),
+    ] = None,
     cache: options.UseCache = True,
 ) -> int:
     """Check specs, manifests, schemas and policies.
@@ -65,7 +71,7 @@ def main(
     else:
         opened = opened or session.open_session(root)
         selection = Selection(frozenset(cluster or ()), frozenset(given))
-        summary = _check(opened, selection, format_, use_cache=cache)
+        summary = _check(opened, selection, format_, base=base, use_cache=cache)
     threshold = None if fail_on is FailOn.NEVER else Severity(fail_on.value)
     return ExitCode.FINDINGS if summary.fails_at(threshold) else ExitCode.CLEAN
 
@@ -80,9 +86,11 @@ def _opened(root: Path | None, *, needed: bool) -> session.Session | None:
         return None
 
 
-def _check(opened: session.Session, selection: Selection, format_: str | None, *, use_cache: bool) -> Report:
+def _check(
+    opened: session.Session, selection: Selection, format_: str | None, *, base: str | None, use_cache: bool
+) -> Report:
     disk = session.on_disk(opened)
-    result = session.render(opened, disk, selection, label="Checking", use_cache=use_cache)
+    result = session.render(opened, disk, selection, label="Checking", use_cache=use_cache, base=base)
     findings = list(result.findings)
     if result.is_complete:
         present = {path: (found.digest, found.owned) for path, found in disk.items()}

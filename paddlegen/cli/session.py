@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paddlegen import engine, hints, kustomize, repository, tree
+from paddlegen import engine, hints, kustomize, repository, revision, tree
 from paddlegen.cache import Cache, code_identity
 from paddlegen.cli import console
 from paddlegen.errors import UsageError, WorkspaceError
@@ -60,8 +60,10 @@ def render(
     *,
     label: str,
     use_cache: bool = True,
+    base: str | None = None,
 ) -> Rendering:
-    """Render in memory, with progress on a terminal."""
+    """Render in memory, with progress on a terminal; `base` is a revision to compare with."""
+    committed = revision.files(session.root, base, MANIFESTS) if base else {}
     # Many small objects that stay: the collector would walk them again and again.
     gc.set_threshold(50_000, 20, 50)
     cache = Cache(session.root if use_cache else None)
@@ -75,6 +77,7 @@ def render(
                 code_identity(),
                 selection,
                 progress.update,
+                committed,
             )
             result = engine.render(inputs)
     finally:
