@@ -188,7 +188,7 @@ def finish(
         documents_by_ref[ref] = (manifest, documents.Document(f"{MANIFESTS}/{path}", 0, body, final))
         outputs.append(Output(path, final, ref))
         if path in base and (before := base[path].decode(errors="replace")) != final:
-            old |= {ref: value for value in _objects(before)}
+            old.update((ref, value) for value in _objects(before))
     unit.findings.extend(_check(unit, documents_by_ref, overlay, old))
     return iter(outputs)
 
