@@ -6,6 +6,7 @@ Source: Kubernetes apimachinery `pkg/util/validation/validation.go`, the same si
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 LABEL_SIZE, SUBDOMAIN_SIZE, PORT_NAME_SIZE = 63, 253, 15
 
@@ -16,6 +17,7 @@ _QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
 _PORT_NAME = re.compile(r"[-a-z0-9]+")
 
 
+@lru_cache(maxsize=4096)  # the same names stand in many objects
 def label(name: str) -> str:
     """A DNS label (RFC 1123)."""
     if len(name) > LABEL_SIZE:
@@ -28,6 +30,7 @@ def label(name: str) -> str:
     return ""
 
 
+@lru_cache(maxsize=4096)  # the same names stand in many objects
 def label_1035(name: str) -> str:
     """A DNS label that starts with a letter (RFC 1035)."""
     if len(name) > LABEL_SIZE:
@@ -40,6 +43,7 @@ def label_1035(name: str) -> str:
     return ""
 
 
+@lru_cache(maxsize=4096)  # the same names stand in many objects
 def subdomain(name: str) -> str:
     """A DNS subdomain (RFC 1123)."""
     if len(name) > SUBDOMAIN_SIZE:
@@ -62,6 +66,7 @@ def path_segment(name: str) -> str:
     return ""
 
 
+@lru_cache(maxsize=4096)  # the same names stand in many objects
 def qualified(name: str) -> str:
     """A qualified name: `name` or `example.com/name`."""
     prefix, slash, last = name.rpartition("/")
@@ -77,6 +82,7 @@ def qualified(name: str) -> str:
     return ""
 
 
+@lru_cache(maxsize=4096)  # the same names stand in many objects
 def label_value(value: str) -> str:
     """The value of a label."""
     if len(value) > LABEL_SIZE:

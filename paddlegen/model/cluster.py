@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -263,13 +264,13 @@ class Cluster(Struct, frozen=True, kw_only=True):
         text = self.body.kubernetes
         if isinstance(text, UnsetType):
             return (1, 33)
-        major, minor = text.split(".")
-        return (int(major), int(minor))
+        major, minor = _numbers(text)
+        return (major, minor)
 
     @property
     def operator_version(self) -> tuple[int, int, int]:
         """The paddle-operator release as numbers."""
-        major, minor, patch = (int(part) for part in self.body.paddle_operator.version.split("."))
+        major, minor, patch = _numbers(self.body.paddle_operator.version)
         return (major, minor, patch)
 
     @property
@@ -287,3 +288,8 @@ class Cluster(Struct, frozen=True, kw_only=True):
         if self.body.paddle_operator.scheduling == "volcano":
             return "operator"
         return "git" if self.has_volcano else "none"
+
+
+@lru_cache(maxsize=256)  # asked several times for every object
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in release.split("."))
