@@ -2,8 +2,8 @@
 
 Upstream: PaddleFlow/paddle-operator, api/v1/paddlejob_types.go and controllers/paddlejob_helper.go at
 each tag.  The operator rejects nothing: what it would break on is written here so that it works, or
-refused in `_paddle_operator_limits`.  Rule names in comments (L-PO-41) are those of the project's
-fact sheets; docs/facts.md lists the ones this module stands on.
+refused in `_paddle_operator_limits`.  Numbers such as L-PO-41 in
+comments and tests name the facts about the operator that this module stands on.
 """
 
 from __future__ import annotations
