@@ -75,11 +75,13 @@ class Patch:
     path: FieldPath
     document: Document | None
     target: Mapping[str, Any] | None
+    written: frozenset[str] = frozenset()
+    """Labels and annotations that the overlay itself writes: what a selector says of them is open."""
 
     def matches(self, base: Base) -> bool:
-        """Whether kustomize would apply it to the object."""
+        """Whether kustomize would apply it to the object, or may."""
         if self.target is not None:
-            return _selects(self.target, base)
+            return _selects(self.target, base, self.written)
         return self.document is not None and _same_object(self.document.value, base.ref)
 
 
@@ -156,7 +158,31 @@ def load(cluster: str, files: Mapping[str, bytes]) -> Overlay:
     for document in kustomizations.values():
         findings.extend(_refusals(document))
         patches.extend(_patches(document, files, findings))
+    written = frozenset(_written(kustomizations.values(), patches))
+    patches = [replace(patch, written=written) for patch in patches]
     return Overlay(cluster, top, kustomizations, used, tuple(patches), tuple(findings))
+
+
+def _written(kustomizations: Iterable[Document], patches: Iterable[Patch]) -> Iterator[str]:
+    """The keys of labels and annotations that an overlay gives to objects."""
+    for document in kustomizations:
+        for field in ("commonLabels", "commonAnnotations"):
+            yield from _keys(documents.at(document.value, (field,)))
+        for entry in _list(document.value, "labels"):
+            yield from _keys(documents.at(entry, ("pairs",)))
+    for patch in patches:
+        value = patch.document.value if patch.document else None
+        for field in ("labels", "annotations"):
+            yield from _keys(documents.at(value, ("metadata", field)))
+        for operation in value if isinstance(value, list) else []:
+            path = str(documents.at(operation, ("path",)))
+            if path.startswith("/metadata/"):
+                yield path.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
+                yield from _keys(documents.at(operation, ("value",)))
+
+
+def _keys(value: object) -> Iterator[str]:
+    yield from value if isinstance(value, dict) else ()
 
 
 def _renumbered(entries: Sequence[Sequence[Patch]]) -> Iterator[Patch]:
@@ -380,7 +406,7 @@ def _same_object(value: Any, ref: ObjectRef) -> bool:
     )
 
 
-def _selects(target: Mapping[str, Any], base: Base) -> bool:
+def _selects(target: Mapping[str, Any], base: Base, written: frozenset[str]) -> bool:
     """Kustomize's selector: anchored regular expressions, and label selectors (api/types/selector.go)."""
     group, _, version = base.ref.api_version.rpartition("/")
     wanted = (
@@ -394,8 +420,9 @@ def _selects(target: Mapping[str, Any], base: Base) -> bool:
         pattern = target.get(field)
         if pattern and not _full_match(str(pattern), actual):
             return False
-    return _label_selector(str(target.get("labelSelector") or ""), base.labels) and _label_selector(
-        str(target.get("annotationSelector") or ""), base.annotations
+    labels, annotations = (str(target.get(f"{what}Selector") or "") for what in ("label", "annotation"))
+    return _label_selector(labels, base.labels, written) and _label_selector(
+        annotations, base.annotations, written
     )
 
 
@@ -411,8 +438,10 @@ _REQUIREMENT = re.compile(
 )
 
 
-def _label_selector(selector: str, labels: Mapping[str, str]) -> bool:
+def _label_selector(selector: str, labels: Mapping[str, str], written: frozenset[str]) -> bool:
     for absent, key, operator, value, membership, values in _REQUIREMENT.findall(selector):
+        if key in written:
+            continue
         actual = labels.get(key)
         options = {item.strip() for item in values.split(",")}
         match operator or membership:

@@ -899,3 +899,20 @@ def test_a_closed_standard_output_is_exit_code_141(repository: Path) -> None:
     os.close(writing)
     assert process.communicate(timeout=60)[1] == b""
     assert process.returncode == 141
+
+
+def test_a_selector_of_a_label_that_the_overlay_itself_writes_is_not_called_idle(repository: Path) -> None:
+    (repository / "overlays/v1/kustomization.yaml").write_text(
+        "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nlabels: [{pairs: {tier: batch}}]\n"
+    )
+    write(
+        repository,
+        {
+            "overlays/prod/kustomization.yaml": KUSTOMIZATION
+            + "patches:\n- target: {kind: PaddleJob, labelSelector: tier=batch}\n  patch: |-\n"
+            "    - {op: add, path: /metadata/labels/patched, value: seen}\n"
+        },
+    )
+    assert run("render") == 0
+    file = repository / "manifests/prod/ads/base/paddlejob-base.yaml"
+    assert "    patched: seen\n" in file.read_text()
