@@ -16,7 +16,7 @@ from msgspec import UnsetType
 
 from paddlegen import catalogue, documents, hints, installation, schema
 from paddlegen.errors import ToolError
-from paddlegen.model.output import JOB, PLATFORM, STORAGE, Manifest, ObjectRef, Violation, object_ref
+from paddlegen.model.output import JOB, PLATFORM, STORAGE, Manifest, ObjectRef, Violation, header, object_ref
 from paddlegen.model.policy import View
 from paddlegen.model.report import Finding, Location, Severity
 from paddlegen.model.resolved import Storage
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from paddlegen.verdicts import Verdict
 
 MANIFESTS = "manifests"
-HEADER = "# Rendered by paddlegen from {}; edit that file.\n"
 
 
 @dataclass  # no slots: they leave no room for what is computed once
@@ -184,7 +183,7 @@ def finish(
             unit.findings.append(_name_finding(unit, manifest, body, fault, overlay))
             continue
         path = _path(unit, manifest, ref)
-        final = HEADER.format(unit.path) + text
+        final = header(unit.path) + text
         documents_by_ref[ref] = (manifest, documents.Document(f"{MANIFESTS}/{path}", 0, body, final))
         outputs.append(Output(path, final, ref))
         if path in base and (before := base[path].decode(errors="replace")) != final:

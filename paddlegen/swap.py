@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from paddlegen.lock import BINARY, NO_FOLLOW, STATE_FOLDER, state_folder
+from paddlegen.model.output import HEADER_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-HEADER_PREFIX = "# Rendered by paddlegen from "
 
 _PREFIX = HEADER_PREFIX.encode()
 _JOURNAL = "journal.json"

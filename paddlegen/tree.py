@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from paddlegen.errors import WorkspaceError
 from paddlegen.lock import BINARY, NO_FOLLOW, STATE_FOLDER, explained, state_folder
+from paddlegen.model.output import HEADER_PREFIX, header
 from paddlegen.swap import (
-    HEADER_PREFIX,
     close_stage,
     flush_folder,
     install,
@@ -69,11 +69,6 @@ class _Change:
     def written(self) -> frozenset[str]:
         """The directories that get files."""
         return _folders_above(self.files)
-
-
-def header(source: str) -> str:
-    """Return the first line of a file rendered from `source`, which proves that we may replace it."""
-    return f"{HEADER_PREFIX}{source}; edit that file.\n"
 
 
 def digests(root: Path, top: str) -> dict[str, Found]:

@@ -172,7 +172,10 @@ class TestEveryInputCounts:
         assert len(same(home).findings) == 5
 
     def test_paddlegens_own_code(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("paddlegen.pipeline.HEADER", "# Rendered by paddlegen from {}; edit that file!\n")
+        monkeypatch.setattr(
+            "paddlegen.pipeline.header",
+            lambda path: f"# Rendered by paddlegen from {path}; edit that file!\n",
+        )
         assert len(small.outcome(home).findings) == 4, "all but shared storage comes from the cache"
         monkeypatch.setattr(session, "code_identity", lambda: b"another")
         assert len(same(home).findings) == len(small.outcome(home).files)

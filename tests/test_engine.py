@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from paddlegen import kustomize, pipeline, shards
 from paddlegen.cli import session
-from paddlegen.pipeline import HEADER
+from paddlegen.model.output import header
 from paddlegen.rendering import Selection
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def test_shards_are_one_whole_build(
     assert texts == expected
     for path, one in result.files.items():
         assert one.text is not None
-        assert one.text.startswith(HEADER.format(one.source))
+        assert one.text.startswith(header(one.source))
         assert f"name: {path.split('/')[2]}" in one.text
 
 

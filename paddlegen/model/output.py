@@ -14,6 +14,15 @@ JOB, STORAGE, PLATFORM = "job", "storage", "platform"
 """The folders a manifest can belong to: the job's own, `_storage`, which outlives it, or `_platform`."""
 
 
+HEADER_PREFIX = "# Rendered by paddlegen from "
+"""How the first line of every rendered file begins: the proof that we may replace or delete it."""
+
+
+def header(source: str) -> str:
+    """The first line of a file rendered from `source`."""
+    return f"{HEADER_PREFIX}{source}; edit that file.\n"
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class ObjectRef:
     """Which object of a cluster this is; its order is the order of all output."""
